@@ -1,0 +1,29 @@
+"""How concentrated a row is: entropy, effective N, sink weight, largest logit.
+
+The paper's discussion asks to watch the entropy; alone it cannot tell a sink from a sharp
+retrieval head, so the weight of the first token is read beside it.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def entropy(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
+    """−Σ α log α in nats, 0·log 0 = 0. Weights that do not sum to one are used as they are."""
+    return -torch.special.xlogy(weights, weights).sum(-1)
+
+
+def effective_n(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
+    """exp(entropy): n for n equal weights, 1 for a one-hot row. A head's is the mean over rows."""
+    return torch.exp(entropy(weights))
+
+
+def sink_weight(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
+    """The weight on the first token of the sequence."""
+    return weights[..., 0]
+
+
+def max_logit(logits: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
+    """max_j l_j, of q·k·scale before any soft cap or bias."""
+    return logits.amax(-1)

@@ -1,0 +1,199 @@
+"""Theorem 1.2: E, the mean of d̃ over a uniformly random N-subset I.
+
+Paper → code: N → `n`, x̄ = Σ α_i x_i, ν = N/(L − 1), and three forms under their own names:
+
+* `printed`: the main text's (L−N)/L Σ‖(α_i + ν)x_i − x̄‖. False.
+* `appendix`: eq. (24), (L−N)/L Σ‖m_i‖ with m_i = (1 + ν)y_i − νx̄. True as a lower bound.
+* `sandwich`: the appendix form below, the exact second moment above.
+
+Proof. Given i ∉ I, I is a uniform N-subset of the other L − 1 keys, so y_i − s has the mean
+m_i = y_i − ν(x̄ − y_i) and, by the variance of a sum drawn without replacement, E‖y_i − s‖² is
+‖m_i‖² + V_i with
+
+    V_i = N(L−1−N)/((L−1)(L−2)) · [Σ_{j≠i}‖y_j‖² − ‖x̄ − y_i‖²/(L−1)].
+
+The norm is convex (Jensen: at least ‖m_i‖) and the root is concave (at most √(‖m_i‖² + V_i)); each
+i is left out with probability (L − N)/L. V_i = 0 at N = L − 1, where eq. (24) is exact.
+
+Stratified. With a sink, whether the heavy token was drawn decides everything. Conditioning on
+which of the K heaviest were drawn (hypergeometric weights) and bounding each case lies inside the
+plain sandwich, because Jensen's two inequalities are then applied to smaller averages.
+"""
+
+import itertools
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headgauge.theory.distance import distance
+from headgauge.theory.selection import top_n_indices, weighted
+
+EXACT_LIMIT = 200_000
+
+
+def _check_n(n: int, keys: int) -> None:
+    if not 0 <= n <= keys:
+        raise ValueError(f"a random N-subset needs 0 <= N <= keys, got N={n} for {keys} keys")
+
+
+def _norm(values: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(values, dim=-1)
+
+
+def printed(
+    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
+) -> Float[Tensor, "*rows"]:
+    """Theorem 1.2's main term as printed in the main text. False; ε aside, it is off both ways."""
+    length = weights.shape[-1]
+    return (length - n) / length * _printed_norms(weights, vectors, n).sum(-1)
+
+
+def slides(
+    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
+) -> Float[Tensor, "*rows"]:
+    """The same with squared norms, as on the slides. False: E is of degree one in the vectors."""
+    length = weights.shape[-1]
+    return (length - n) / length * (_printed_norms(weights, vectors, n) ** 2).sum(-1)
+
+
+def _printed_norms(weights: Tensor, vectors: Tensor, n: int) -> Tensor:
+    """‖(α_i + N/(L−1))x_i − x̄‖ for every i."""
+    length = weights.shape[-1]
+    _check_n(n, length)
+    mean = weighted(weights, vectors).sum(-2, keepdim=True)
+    nu = n / (length - 1) if length > 1 else 0.0
+    return _norm((weights + nu)[..., None] * vectors - mean)
+
+
+def conditional_moments(
+    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
+) -> tuple[Float[Tensor, "*rows keys"], Float[Tensor, "*rows keys"]]:
+    """‖m_i‖ and V_i: mean and variance of y_i − s given that i was not drawn."""
+    length = weights.shape[-1]
+    _check_n(n, length)
+    y = weighted(weights, vectors)
+    others = y.sum(-2, keepdim=True) - y
+    squares = (y**2).sum(-1)
+    other_squares = squares.sum(-1, keepdim=True) - squares
+    fraction, variance = _subset_sum(others, other_squares, length - 1, n)
+    return _norm(y - fraction * others), variance
+
+
+def _subset_sum(total: Tensor, squares: Tensor, size: int, drawn: int) -> tuple[float, Tensor]:
+    """Mean (as a share of `total`) and variance of the sum of `drawn` out of `size` vectors."""
+    if size <= 0 or drawn <= 0:
+        return 0.0, torch.zeros_like(squares)
+    if size == 1 or drawn >= size:
+        return min(drawn / size, 1.0), torch.zeros_like(squares)
+    spread = (squares - (total**2).sum(-1) / size).clamp(min=0)
+    return drawn / size, drawn * (size - drawn) / (size * (size - 1)) * spread
+
+
+def appendix(
+    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
+) -> Float[Tensor, "*rows"]:
+    """Eq. (24): (L−N)/L Σ‖(1 + ν)y_i − νx̄‖, a lower bound on E."""
+    length = weights.shape[-1]
+    centre, _ = conditional_moments(weights, vectors, n)
+    return (length - n) / length * centre.sum(-1)
+
+
+def sandwich(
+    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
+) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+    """(n/L)Σ‖m_i‖ ≤ E ≤ (n/L)Σ√(‖m_i‖² + V_i)."""
+    length = weights.shape[-1]
+    centre, variance = conditional_moments(weights, vectors, n)
+    left_out = (length - n) / length
+    return left_out * centre.sum(-1), left_out * (centre**2 + variance).sqrt().sum(-1)
+
+
+def stratified_sandwich(
+    weights: Float[Tensor, "*rows keys"],
+    vectors: Float[Tensor, "*#rows keys dim"],
+    n: int,
+    strata: int = 2,
+) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+    """The sandwich, conditioned on which of the `strata` heaviest keys (largest ‖y‖) were drawn."""
+    length = weights.shape[-1]
+    _check_n(n, length)
+    y = weighted(weights, vectors)
+    order = top_n_indices(_norm(y), length)
+    y = y.gather(-2, order[..., None].expand(y.shape))
+    strata = min(strata, length)
+    heavy, light = y[..., :strata, :], y[..., strata:, :]
+    light_total, light_squares = light.sum(-2), (light**2).sum((-2, -1))
+    others_total = light_total[..., None, :] - light
+    others_squares = light_squares[..., None] - (light**2).sum(-1)
+
+    lower = torch.zeros_like(weights[..., 0])
+    upper = torch.zeros_like(lower)
+    subsets = math.comb(length, n)
+    for drawn in itertools.product([False, True], repeat=strata):
+        rest = n - sum(drawn)
+        if not 0 <= rest <= length - strata:
+            continue
+        probability = math.comb(length - strata, rest) / subsets
+        flags = torch.tensor(drawn, device=y.device)
+        fixed = (heavy * flags[:, None]).sum(-2)
+        # A heavy key that was not drawn is certainly outside I ...
+        share, variance = _subset_sum(light_total, light_squares, length - strata, rest)
+        centre = _norm(heavy - (fixed + share * light_total)[..., None, :])[..., ~flags]
+        case_lower = centre.sum(-1)
+        case_upper = (centre**2 + variance[..., None]).sqrt().sum(-1)
+        # ... a light one with the probability that the rest of the draw leaves it out.
+        if length > strata:
+            left_out = (length - strata - rest) / (length - strata)
+            share, variance = _subset_sum(others_total, others_squares, length - strata - 1, rest)
+            centre = _norm(light - fixed[..., None, :] - share * others_total)
+            case_lower = case_lower + left_out * centre.sum(-1)
+            case_upper = case_upper + left_out * (centre**2 + variance).sqrt().sum(-1)
+        lower = lower + probability * case_lower
+        upper = upper + probability * case_upper
+    return lower, upper
+
+
+def exact(
+    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
+) -> Float[Tensor, "*rows"]:
+    """E by enumerating all N-subsets: the oracle for small L."""
+    length = weights.shape[-1]
+    _check_n(n, length)
+    subsets = math.comb(length, n)
+    if subsets > EXACT_LIMIT:
+        raise ValueError(
+            f"{length} keys have {subsets} subsets of size {n}, more than {EXACT_LIMIT}: "
+            "use sandwich, stratified_sandwich or monte_carlo"
+        )
+    total = torch.zeros_like(weights[..., 0])
+    for subset in itertools.combinations(range(length), n):
+        selected = torch.zeros_like(weights, dtype=torch.bool)
+        selected[..., list(subset)] = True
+        total = total + distance(weights, vectors, selected)
+    return total / subsets
+
+
+def monte_carlo(
+    weights: Float[Tensor, "*rows keys"],
+    vectors: Float[Tensor, "*#rows keys dim"],
+    n: int,
+    draws: int = 1000,
+    generator: torch.Generator | None = None,
+) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+    """Mean of d̃ over random N-subsets, and its standard error.
+
+    With a sink the standard error misleads: the rare draws that carry the mean may be missing.
+    Prefer `stratified_sandwich` there.
+    """
+    length = weights.shape[-1]
+    _check_n(n, length)
+    samples = []
+    for _ in range(draws):
+        chosen = torch.randperm(length, generator=generator, device=weights.device)[:n]
+        selected = torch.zeros_like(weights, dtype=torch.bool)
+        selected[..., chosen] = True
+        samples.append(distance(weights, vectors, selected))
+    values = torch.stack(samples)
+    return values.mean(0), values.std(0) / math.sqrt(draws)

@@ -1,0 +1,71 @@
+"""The top-N set I_N and the context vector s (eq. 6).
+
+Paper → code: α_i → `weights`, x_i → `vectors`, N → `n`, I_N → `selected` (a boolean row),
+y_i = α_i x_i → `weighted(weights, vectors)`, s → `context_vector`, ᾱ_N → `selected_mass`.
+
+A row holds the keys that count for its query and no others. Every function takes one row or any
+batch of rows; vectors may be shared by all rows of a batch.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+def top_n_indices(weights: Float[Tensor, "*rows keys"], n: int) -> Int[Tensor, "*rows n"]:
+    """Indices of the n largest weights, largest first; among equal weights the lowest index.
+
+    >>> top_n_indices(torch.tensor([0.2, 0.4, 0.4]), 2)
+    tensor([1, 2])
+    """
+    if not 0 <= n <= weights.shape[-1]:
+        raise ValueError(f"top-N needs 0 <= N <= keys, got N={n} for {weights.shape[-1]} keys")
+    return torch.sort(weights, dim=-1, descending=True, stable=True).indices[..., :n]
+
+
+def top_n(weights: Float[Tensor, "*rows keys"], n: int) -> Bool[Tensor, "*rows keys"]:
+    """I_N as a boolean row: True at the n largest weights."""
+    selected = torch.zeros_like(weights, dtype=torch.bool)
+    return selected.scatter(-1, top_n_indices(weights, n), True)
+
+
+def weighted(
+    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"]
+) -> Float[Tensor, "*rows keys dim"]:
+    """y_i = α_i x_i."""
+    return weights[..., None] * vectors
+
+
+def context_vector(
+    weights: Float[Tensor, "*rows keys"],
+    vectors: Float[Tensor, "*#rows keys dim"],
+    selected: Bool[Tensor, "*rows keys"],
+) -> Float[Tensor, "*rows dim"]:
+    """s = Σ_{i∈I} α_i x_i (eq. 6)."""
+    return (weighted(weights, vectors) * selected[..., None]).sum(-2)
+
+
+def selected_mass(
+    weights: Float[Tensor, "*rows keys"], selected: Bool[Tensor, "*rows keys"]
+) -> Float[Tensor, "*rows"]:
+    """ᾱ = Σ_{i∈I} α_i."""
+    return (weights * selected).sum(-1)
+
+
+def sums_to_one(
+    weights: Float[Tensor, "*rows keys"], tolerance: float = 1e-5
+) -> Bool[Tensor, "*rows"]:
+    """Where a row is a probability vector: bounds that need that are NaN elsewhere."""
+    return ((weights.sum(-1) - 1).abs() <= tolerance) & (weights >= 0).all(-1)
+
+
+def leave_one_out_sum(values: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+    """Σ_{j≠i} v_j for every i, for non-negative v.
+
+    Subtracting v_i from the sum loses digits only where v_i is more than half of it, so the
+    largest entry alone has its rest added up afresh.
+    """
+    largest = values.argmax(-1, keepdim=True)
+    rest = values.scatter(-1, largest, 0.0).sum(-1, keepdim=True)
+    subtracted = rest + values.gather(-1, largest) - values
+    return subtracted.scatter(-1, largest, rest)

@@ -1,0 +1,77 @@
+"""Lemma 1 and Corollary 1: bounded logits and a length-free F make every weight Θ(1/L).
+
+Paper → code: F → its extremes `lowest` = m and `highest` = M on [−a, a], C₁, C₂ →
+`lemma_1_constants`, Δ = ‖q‖‖k‖ → from `query` and `keys`, T → `temperature`.
+
+Lemma 1 holds for a continuous F > 0 and a bound a that does not grow with L. F ≥ 0 is not enough:
+F(z) = e^{−1/z} for z > 0, else 0, gives the logits (1, −1, …, −1) the weight 1 at every L.
+
+Sharp form: m/(m + (L−1)M) ≤ α_i ≤ M/(M + (L−1)m), and C₁ = m/M, C₂ = M/m are the best constants
+that do not depend on L. Proof. α_i = F_i/(F_i + Σ_{j≠i}F_j) grows with F_i and falls with every
+other, so its extremes are at (M; m, …, m) and (m; M, …, M); L·M/(M + (L−1)m) ↑ M/m.
+
+Corollary 1 is the case F = e^{l/T}, true when Δ = ‖q‖ max_j‖k_j‖ (not ‖q‖‖k_i‖). Data give better
+ranges than 2Δ/T: (l_max − l_min)/T, and by Jensen α_i ≤ e^{(l_i − l̄)/T}/L.
+"""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def lemma_1_constants(lowest: float, highest: float) -> tuple[float, float]:
+    """C₁ = m/M and C₂ = M/m, with C₁/L ≤ α_i ≤ C₂/L: the best that do not depend on L."""
+    if not 0 < lowest <= highest:
+        raise ValueError(f"Lemma 1 needs 0 < min F <= max F, got {lowest} and {highest}")
+    return lowest / highest, highest / lowest
+
+
+def lemma_1_bounds(lowest: float, highest: float, length: int) -> tuple[float, float]:
+    """The sharp bounds on every α_i of a row of `length` keys."""
+    lemma_1_constants(lowest, highest)
+    return (
+        lowest / (lowest + (length - 1) * highest),
+        highest / (highest + (length - 1) * lowest),
+    )
+
+
+def corollary_1_range(
+    query: Float[Tensor, "*rows dim"],
+    keys: Float[Tensor, "*#rows keys dim"],
+    temperature: float = 1.0,
+) -> Float[Tensor, "*rows"]:
+    """R = 2Δ/T with Δ = ‖q‖ max_j‖k_j‖."""
+    norm = torch.linalg.vector_norm
+    return 2 * norm(query, dim=-1) * norm(keys, dim=-1).amax(-1) / temperature
+
+
+def corollary_1_printed(
+    spread: Float[Tensor, "*rows"], length: int
+) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+    """e^{−R}/L and e^{R}/L for R = 2Δ/T."""
+    return torch.exp(-spread) / length, torch.exp(spread) / length
+
+
+def corollary_1_sharp(
+    spread: Float[Tensor, "*rows"], length: int
+) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+    """1/(1 + (L−1)e^{R}) and 1/(1 + (L−1)e^{−R}), both attained; R any bound on l_max − l_min."""
+    others = length - 1
+    return 1 / (1 + others * torch.exp(spread)), 1 / (1 + others * torch.exp(-spread))
+
+
+def logit_range(
+    logits: Float[Tensor, "*rows keys"], temperature: float = 1.0
+) -> Float[Tensor, "*rows"]:
+    """(l_max − l_min)/T, the tightest R that the logits allow."""
+    return (logits.amax(-1) - logits.amin(-1)) / temperature
+
+
+def jensen_upper_bound(
+    logits: Float[Tensor, "*rows keys"], temperature: float = 1.0
+) -> Float[Tensor, "*rows keys"]:
+    """α_i ≤ e^{(l_i − l̄)/T}/L for softmax, because Σ e^{l_j/T} ≥ L e^{l̄/T}."""
+    centred = (logits - logits.mean(-1, keepdim=True)) / temperature
+    return torch.exp(centred - math.log(logits.shape[-1]))

@@ -1,0 +1,59 @@
+"""Rows that every result is tried on: random ones and the ones that break careless arithmetic."""
+
+import pytest
+import torch
+from torch import Tensor
+
+KINDS = (
+    "random",
+    "sharp",
+    "flat",
+    "one_hot",
+    "tied",
+    "sink",
+    "near_duplicates",
+    "outlier_norm",
+    "identical",
+    "cancelling",
+)
+
+
+def make_rows(kind: str, batch: int = 12, length: int = 8, dim: int = 4) -> tuple[Tensor, Tensor]:
+    source = torch.Generator().manual_seed(7)
+    logits = torch.randn(batch, length, dtype=torch.float64, generator=source)
+    vectors = torch.randn(batch, length, dim, dtype=torch.float64, generator=source)
+    if kind == "sharp":
+        logits *= 20
+    elif kind == "flat":
+        logits *= 0
+    elif kind == "one_hot":
+        logits[:, 3] = 1e4
+    elif kind == "tied":
+        logits = logits.round()
+    elif kind == "sink":
+        logits[:, 0] += 6
+    elif kind == "near_duplicates":
+        vectors = vectors[:, :1] + 1e-9 * vectors
+    elif kind == "outlier_norm":
+        vectors[:, 2] *= 1e3
+    elif kind == "identical":
+        vectors = vectors[:, :1].expand(batch, length, dim).contiguous()
+    elif kind == "cancelling":
+        vectors[:, 1::2] = -vectors[:, ::2]
+    return torch.softmax(logits, -1), vectors
+
+
+@pytest.fixture(params=KINDS)
+def rows(request: pytest.FixtureRequest) -> tuple[Tensor, Tensor]:
+    """(weights, vectors) of one kind: 12 rows, 8 keys, 4 dimensions, float64."""
+    return make_rows(request.param)
+
+
+def at_most(smaller: Tensor, larger: Tensor, tolerance: float = 1e-10) -> bool:
+    """smaller ≤ larger but for rounding; NaN on either side is False."""
+    return bool((smaller <= larger + tolerance * (1 + larger.abs())).all())
+
+
+@pytest.fixture(name="at_most")
+def _at_most():
+    return at_most
