@@ -1,0 +1,15 @@
+"""The claims ledger: every statement of the paper with its verdict and a check that can fail.
+
+>>> from headgauge import claims
+>>> outcome = next(claims.run([claims.find("11")]))
+>>> str(outcome.claim.verdict), outcome.agrees
+('false', True)
+
+One file per part of the paper; `record` says what a claim is, `ledger` puts them in order, `page`
+writes docs/claims.md.
+"""
+
+from headgauge.claims.ledger import CLAIMS, find, run
+from headgauge.claims.record import Claim, Finding, Outcome, Verdict
+
+__all__ = ["CLAIMS", "Claim", "Finding", "Outcome", "Verdict", "find", "run"]

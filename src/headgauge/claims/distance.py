@@ -1,0 +1,134 @@
+"""Rows 3 to 3'': Theorem 1.1, the bound on d̃ for a fixed set."""
+
+import torch
+
+from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.sampling import generator, rows, violated
+from headgauge.theory import distance_bounds
+from headgauge.theory.distance import distance
+from headgauge.theory.selection import top_n
+
+
+def top_n_set() -> Finding:
+    broken = worse = sandwich_broken = peeled_broken = 0
+    tightest, loosest = float("inf"), 0.0
+    for alpha, x in rows(40, 24, 6, generator(3)):
+        for n in (1, 2, 5, 12, 23):
+            selected = top_n(alpha, n)
+            value = distance(alpha, x, selected)
+            printed = distance_bounds.printed_bound(alpha, x, selected)
+            centroid = distance_bounds.centroid_bound(alpha, x, selected)
+            lower, upper = distance_bounds.sandwich(alpha, x, selected)
+            inner_lower, inner_upper = distance_bounds.sandwich(alpha, x, selected, peel=1)
+            broken += violated(value, printed)
+            worse += violated(value, centroid) + violated(centroid, printed)
+            sandwich_broken += violated(lower, value) + violated(value, upper)
+            peeled_broken += violated(lower, inner_lower) + violated(inner_upper, upper)
+            peeled_broken += violated(inner_lower, value) + violated(value, inner_upper)
+            ratio = printed / value
+            tightest = min(tightest, ratio.min().item())
+            loosest = max(loosest, ratio.max().item())
+    return Finding(
+        printed=broken == 0,
+        corrected=worse == sandwich_broken == peeled_broken == 0,
+        informative=tightest < 1.01,
+        numbers={
+            "violations in 3000 rows": broken,
+            "printed bound over distance, smallest": tightest,
+            "printed bound over distance, largest": loosest,
+            "violations of the centroid bound or of its being below": worse,
+            "violations of the sandwich": sandwich_broken,
+            "violations of the peeled sandwich or of its being nested": peeled_broken,
+        },
+    )
+
+
+def arbitrary_set() -> Finding:
+    alpha = torch.tensor([0.9, 0.1], dtype=torch.float64)
+    x = torch.ones(2, 1, dtype=torch.float64)
+    second = torch.tensor([False, True])
+    value = distance(alpha, x, second).item()
+    printed = distance_bounds.printed_bound(alpha, x, second).item()
+
+    source = generator(4)
+    broken = total = corrected_broken = 0
+    for weights, vectors in rows(40, 12, 4, source):
+        chosen = torch.rand(weights.shape, generator=source) < 0.3
+        chosen[..., 0] = True
+        d = distance(weights, vectors, chosen)
+        broken += violated(d, distance_bounds.printed_bound(weights, vectors, chosen))
+        corrected_broken += violated(d, distance_bounds.absolute_bound(weights, vectors, chosen))
+        corrected_broken += violated(d, distance_bounds.centroid_bound(weights, vectors, chosen))
+        total += len(weights)
+    return Finding(
+        printed=value <= printed and broken == 0,
+        corrected=corrected_broken == 0,
+        numbers={
+            "distance for L=2, I={2}, alpha=(.9,.1), x=1": value,
+            "printed bound there": printed,
+            f"violations in {total} random sets": broken,
+            "violations of the corrected bounds": corrected_broken,
+        },
+    )
+
+
+def slides_square() -> Finding:
+    length, n = 12, 6
+    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
+    x = torch.full((length, 1), 0.5, dtype=torch.float64)
+    selected = top_n(alpha, n)
+    value = distance(alpha, x, selected).item()
+    slides = distance_bounds.slides_bound(alpha, x, selected).item()
+    printed = distance_bounds.printed_bound(alpha, x, selected).item()
+    return Finding(
+        printed=value <= slides + 1e-12,
+        corrected=value <= printed + 1e-12,
+        numbers={
+            "distance, flat weights, all x = 1/2, L=12, N=6": value,
+            "slides' bound": slides,
+            "bound with the norm": printed,
+        },
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="3",
+        where="Theorem 1.1",
+        statement="For the top-N set, d̃ ≤ (1−ᾱ)d₁ + max_I‖x_j‖[ᾱ(L−N) − (1−ᾱ)].",
+        verdict=Verdict.TRUE,
+        because="No violation exists; the '=' between (17) and (18) should be '≤'. The bracket is "
+        "non-negative for a top-N set. Equality for identical vectors.",
+        corrected="The centroid bound Σα_i‖x_i−c‖ + ‖c‖Σ|ᾱ−α_i|, c = s/ᾱ, is never worse and "
+        "cheaper; ‖ns−u‖ ≤ d̃ ≤ √(n(n‖s‖²−2⟨u,s⟩+Q)) is two-sided, and tighter still with the "
+        "heaviest unselected token counted exactly.",
+        code=(
+            "theory.distance_bounds.printed_bound",
+            "theory.distance_bounds.centroid_bound",
+            "theory.distance_bounds.sandwich",
+        ),
+        check=top_n_set,
+    ),
+    Claim(
+        id="3'",
+        where="Theorem 1.1, 'if I_N is fixed'",
+        statement="The same bound for an arbitrary fixed set I.",
+        verdict=Verdict.FALSE,
+        because="L = 2, I = {2}, α = (.9, .1), x = 1: d̃ = 0.8 and the bound is −0.8.",
+        corrected="Needs α_i ≤ ᾱ for every i ∉ I; otherwise put Σ_{i∉I}|ᾱ−α_i| in place of the "
+        "bracket.",
+        code=("theory.distance_bounds.absolute_bound",),
+        check=arbitrary_set,
+    ),
+    Claim(
+        id="3''",
+        where="Slides, Theorem 1",
+        statement="The same bound with max‖x_j‖² in place of max‖x_j‖.",
+        verdict=Verdict.FALSE,
+        because="Not homogeneous: flat weights and all x = ½ (L = 12, N = 6) have d̃ = 1.25, twice "
+        "the bound. The index of d₁ there, 'i∉I, i∈I', is a slip for j∈I.",
+        corrected="The norm, not its square, as in the paper.",
+        code=("theory.distance_bounds.slides_bound", "theory.distance_bounds.printed_bound"),
+        check=slides_square,
+    ),
+)

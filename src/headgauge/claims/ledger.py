@@ -1,0 +1,45 @@
+"""All claims in the paper's order, and how to run their checks."""
+
+import time
+from collections.abc import Iterable, Iterator
+
+from headgauge.claims import (
+    distance,
+    expected_distance,
+    limits,
+    sensitivity,
+    separability,
+    vanishing,
+    wording,
+)
+from headgauge.claims.record import Claim, Outcome
+from headgauge.errors import InputError
+
+CLAIMS: tuple[Claim, ...] = (
+    *vanishing.CLAIMS,
+    *distance.CLAIMS,
+    *expected_distance.CLAIMS,
+    *limits.CLAIMS,
+    *separability.CLAIMS,
+    *sensitivity.CLAIMS,
+    *wording.CLAIMS,
+)
+
+
+def find(claim_id: str) -> Claim:
+    """The claim with this id; typographic primes are as good as ASCII ones."""
+    wanted = claim_id.strip().replace("′", "'").replace("″", "''").replace("‴", "'''")
+    wanted = wanted.replace("’", "'")
+    for claim in CLAIMS:
+        if claim.id == wanted:
+            return claim
+    known = ", ".join(claim.id for claim in CLAIMS)
+    raise InputError(f"there is no claim {claim_id!r}; the ledger has {known}")
+
+
+def run(claims: Iterable[Claim] = CLAIMS) -> Iterator[Outcome]:
+    """Run the checks one by one; the same numbers every time."""
+    for claim in claims:
+        start = time.perf_counter()
+        finding = claim.check() if claim.check else None
+        yield Outcome(claim, finding, time.perf_counter() - start)

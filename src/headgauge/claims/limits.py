@@ -1,0 +1,189 @@
+"""Rows 6 to 8: Corollary 2, linear growth, and the collapse of the distance."""
+
+import itertools
+import math
+
+import torch
+
+from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.sampling import generator, rows, sphere, violated
+from headgauge.theory import expected_distance, expected_limits
+from headgauge.theory.distance import distance
+from headgauge.theory.selection import context_vector, top_n, weighted
+
+
+def _flat(length: int) -> torch.Tensor:
+    return torch.full((length,), 1 / length, dtype=torch.float64)
+
+
+def _slope(lengths: list[int], values: list[float]) -> float:
+    """The exponent of a power law, by least squares in the logarithms."""
+    x = torch.tensor([math.log(v) for v in lengths], dtype=torch.float64)
+    y = torch.tensor([math.log(v) for v in values], dtype=torch.float64)
+    x = x - x.mean()
+    return float((x * (y - y.mean())).sum() / (x * x).sum())
+
+
+def sum_of_norms() -> Finding:
+    length, n = 400, 5
+    cases = {
+        "orthonormal, flat": (_flat(length), torch.eye(length, dtype=torch.float64)),
+        "identical, flat": (_flat(length), torch.ones(length, 1, dtype=torch.float64)),
+    }
+    ratios = {}
+    for name, (alpha, x) in cases.items():
+        # All sets are alike here, so any one of them gives the expectation.
+        value = distance(alpha, x, top_n(alpha, n))
+        ratios[name] = (value / expected_limits.corollary_2_printed(alpha, x)).item()
+    one_hot = torch.zeros(12, dtype=torch.float64)
+    one_hot[0] = 1
+    ones = torch.ones(12, 1, dtype=torch.float64)
+    ratios["one-hot, L=12, N=2"] = expected_distance.exact(one_hot, ones, 2).item()
+
+    broken = 0
+    for alpha, x in rows(3, 7, 3, generator(8)):
+        for size in range(1, 7):
+            exact = expected_distance.exact(alpha, x, size)
+            broken += violated(exact, expected_limits.cap(alpha, x, size))
+    return Finding(
+        printed=all(abs(ratio - 1) < 0.1 for ratio in ratios.values()),
+        corrected=broken == 0 and abs(ratios["orthonormal, flat"] - math.sqrt(n + 1)) < 0.1,
+        numbers={
+            **{f"E over the sum of norms: {name}": value for name, value in ratios.items()},
+            "sqrt(N+1), the limit for the first": math.sqrt(n + 1),
+            "violations of the cap": broken,
+        },
+    )
+
+
+def linear_in_length() -> Finding:
+    source = generator(9)
+    n, dim, lengths = 5, 32, [32, 128, 512, 2048]
+    sums, upper, misprint, actual = [], [], [], []
+    for length in lengths:
+        logits = torch.rand(length, dtype=torch.float64, generator=source) * 2 - 1
+        alpha = torch.softmax(logits, -1)
+        offset = torch.zeros(dim, dtype=torch.float64)
+        offset[0] = 1.0
+        x = sphere(length, dim, source=source) + offset
+        x = x / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        sums.append(expected_limits.corollary_2_printed(alpha, x).item())
+        upper.append(expected_distance.sandwich(alpha, x, n)[1].item())
+        misprint.append(expected_distance.printed(alpha, x, n).item())
+        actual.append(distance(alpha, x, top_n(alpha, n)).item())
+    return Finding(
+        printed=_slope(lengths, sums) > 0.8,
+        # Unit vectors; logits in [−1, 1] have C₂ = e².
+        corrected=max(upper) <= n + 1 and max(actual) <= n * math.e**2 + 1,
+        numbers={
+            "exponent of the sum of norms in L": _slope(lengths, sums),
+            "exponent of E's upper bound": _slope(lengths, upper),
+            "E's upper bound at L=2048 (cap 6)": upper[-1],
+            "exponent of the main-text misprint": _slope(lengths, misprint),
+            "misprint at L=2048": misprint[-1],
+            "exponent of the distance, bounded logits": _slope(lengths, actual),
+        },
+    )
+
+
+def full_selection() -> Finding:
+    zero, broken = 0.0, 0
+    for alpha, x in rows(3, 6, 3, generator(10)):
+        zero = max(zero, expected_distance.exact(alpha, x, 6).max().item())
+        for n in range(1, 7):
+            exact = expected_distance.exact(alpha, x, n)
+            broken += violated(exact, expected_limits.cap(alpha, x, n))
+    alpha, ones = _flat(2000), torch.ones(2000, 1, dtype=torch.float64)
+    one_left = distance(alpha, ones, top_n(alpha, 1999)).item()
+    small, column = _flat(6), torch.ones(6, 1, dtype=torch.float64)
+    course = [expected_distance.exact(small, column, n).item() for n in range(1, 7)]
+    monotone = all(a >= b for a, b in itertools.pairwise(course))
+    return Finding(
+        printed=zero == 0,
+        # It says that an empty sum is zero, and nothing of how E gets there.
+        informative=monotone and one_left < 0.1,
+        corrected=broken == 0,
+        numbers={
+            "E at N = L": zero,
+            "E with one token left out, L=2000": one_left,
+            "E at N=1, L=6, flat, x=1": course[0],
+            "E at N=3": course[2],
+            "violations of the cap": broken,
+        },
+    )
+
+
+def collapse() -> Finding:
+    source = generator(11)
+    numbers: dict[str, float | int | str] = {}
+    growing, broken = [], 0
+    for length in (64, 512, 4096):
+        alpha = _flat(length)
+        for name, x in (
+            ("identical x", torch.ones(length, 1, dtype=torch.float64)),
+            ("x on the sphere", sphere(length, 64, source=source)),
+        ):
+            selected = top_n(alpha, length // 2)
+            value = distance(alpha, x, selected)
+            context = torch.linalg.vector_norm(context_vector(alpha, x, selected), dim=-1)
+            norms = torch.linalg.vector_norm(weighted(alpha, x), dim=-1)
+            slack = (norms * ~selected).sum(-1)
+            broken += violated((value - length // 2 * context).abs(), slack)
+            numbers[f"distance at N = L/2, flat, {name}, L={length}"] = value.item()
+            if name == "x on the sphere":
+                growing.append(value.item())
+    numbers["violations of |d - n|s|| <= sum of outside norms"] = broken
+    return Finding(
+        printed=growing[-1] < growing[0],
+        corrected=broken == 0,
+        numbers=numbers,
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="6",
+        where="Corollary 2(i)",
+        statement="For fixed N ≪ L, E ≈ Σ‖α_i x_i‖.",
+        verdict=Verdict.FALSE,
+        because="Flat weights: E/S → √(N+1) for orthonormal vectors and |N−1| for identical ones; "
+        "a one-hot row tends to N+1.",
+        corrected="0 ≤ E ≤ (1−N/L)(N+1)S with S = Σ‖α_i x_i‖, both ends approached.",
+        code=("theory.expected_limits.corollary_2_printed", "theory.expected_limits.cap"),
+        check=sum_of_norms,
+    ),
+    Claim(
+        id="6'",
+        where="Section 3.1(i)",
+        statement="The distance scales linearly with L, exactly as Corollary 2(i) predicts.",
+        verdict=Verdict.FALSE,
+        because="S ≤ max‖x‖ does not grow with L, and E ≤ (N+1)max‖x‖; it is the misprinted "
+        "expression of row 4 that grows linearly.",
+        corrected="d̃ ≈ (L−N)‖s‖ is linear iff ‖s‖ stays of order one, which Lemma 1's regime "
+        "rules out: there d̃ ≤ (N·C₂+1)max‖x‖.",
+        code=("theory.expected_limits.cap", "theory.expected_distance.printed"),
+        check=linear_in_length,
+    ),
+    Claim(
+        id="7",
+        where="Corollary 2(ii), eq. (9)",
+        statement="For fixed L, E → 0 as N → L.",
+        verdict=Verdict.VACUOUS,
+        because="At N = L the sum is empty. E is not monotone on the way, and with one token left "
+        "out it tends to 1, not 0, as L grows (flat weights, x = 1).",
+        corrected="E ≤ (1−N/L)(N+1)S.",
+        code=("theory.expected_limits.cap",),
+        check=full_selection,
+    ),
+    Claim(
+        id="8",
+        where="Introduction, sections 4 and 5; slides, corollary",
+        statement="If N = Θ(L), the distance d̃ collapses to zero.",
+        verdict=Verdict.FALSE,
+        because="N = L/2, flat weights: d̃ = L/4 − ½ for identical vectors, and grows like √L on "
+        "the sphere. The printed bound of Theorem 1.1 diverges as well.",
+        corrected="|d̃ − (L−N)‖s‖| ≤ Σ_{i∉I}‖α_i x_i‖: only the number of terms vanishes as N → L.",
+        code=("theory.distance.distance", "theory.expected_limits.may_be_below_expectation"),
+        check=collapse,
+    ),
+)

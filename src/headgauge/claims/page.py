@@ -1,0 +1,65 @@
+"""docs/claims.md, written from the records: `python -m headgauge.claims.page`."""
+
+from collections import Counter
+
+from headgauge.claims.ledger import CLAIMS
+from headgauge.claims.record import Claim, Verdict
+
+HEADER = """\
+# The claims ledger
+
+Every statement of "Limitations of Normalization in Attention Mechanism" (arXiv 2508.17821) that
+the toolkit relies on or had to correct, with a verdict and, unless it is only about wording, a
+check that runs. `headgauge claims` runs them all and ends with exit code 1 if one disagrees with
+the verdict written here; `headgauge claims 11` shows one with its numbers.
+
+The checks are counterexamples and randomised searches; what is called true is proved in the
+docstring of the module named beside it. This page is made from the records in
+`src/headgauge/claims/` by `make docs`, and a test keeps it so.
+"""
+
+
+def render() -> str:
+    """The page as Markdown."""
+    counts = Counter(claim.verdict for claim in CLAIMS)
+    summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    table = ["| # | where | statement | verdict |", "|---|---|---|---|"]
+    table += [
+        f"| [{claim.id}](#{_anchor(claim)}) | {_cell(claim.where)} | {_cell(claim.statement)} "
+        f"| {claim.verdict} |"
+        for claim in CLAIMS
+    ]
+    parts = [HEADER, f"{len(CLAIMS)} statements: {summary}.\n", "\n".join(table) + "\n"]
+    parts += [_section(claim) for claim in CLAIMS]
+    return "\n".join(parts)
+
+
+def _anchor(claim: Claim) -> str:
+    number = claim.id.rstrip("'")
+    return f"claim-{number}" + "-prime" * (len(claim.id) - len(number))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _section(claim: Claim) -> str:
+    lines = [
+        f'<a id="{_anchor(claim)}"></a>',
+        "",
+        f"## {claim.id} — {claim.verdict}" + (" (textual)" if claim.textual else ""),
+        "",
+        f"*{claim.where}.* {claim.statement}",
+        "",
+        f"**Why.** {claim.because}",
+        "",
+        f"**Corrected.** {claim.corrected}",
+        "",
+    ]
+    if claim.code:
+        lines += ["**Code.** " + ", ".join(f"`headgauge.{name}`" for name in claim.code), ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(render(), end="")

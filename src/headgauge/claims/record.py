@@ -1,0 +1,93 @@
+"""What one row of the claims ledger is, and when a check agrees with its verdict."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    TRUE = "true"
+    CONDITION = "true with a condition"
+    VACUOUS = "true but vacuous"
+    MISPRINT = "misprint"
+    FALSE = "false"
+    NOT_IMPLIED = "not implied"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check saw. It reports facts and does not know the verdict on record."""
+
+    printed: bool
+    """The printed statement survived everything that was tried."""
+    corrected: bool
+    """So did the corrected one."""
+    conditional: bool = False
+    """The printed statement survived under the condition that the verdict names."""
+    informative: bool = True
+    """It says more than nothing: its bound is of the size of what it bounds."""
+    numbers: dict[str, float | int | str] = field(default_factory=dict)
+
+    def supports(self, verdict: Verdict) -> bool:
+        match verdict:
+            case Verdict.TRUE:
+                expected = self.printed and self.informative
+            case Verdict.VACUOUS:
+                expected = self.printed and not self.informative
+            case Verdict.CONDITION:
+                expected = self.conditional and not self.printed
+            case Verdict.FALSE | Verdict.MISPRINT | Verdict.NOT_IMPLIED:
+                expected = not self.printed and not self.conditional
+        return expected and self.corrected
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One printed statement, the verdict on it, and the check that can contradict the verdict."""
+
+    id: str
+    """ASCII: the statement's number, primes for its variants."""
+    where: str
+    statement: str
+    verdict: Verdict
+    because: str
+    """The counterexample, or why it holds."""
+    corrected: str
+    code: tuple[str, ...] = ()
+    """Where the printed and the corrected form live, below `headgauge`."""
+    check: Callable[[], Finding] | None = None
+    """None for a row that is only about wording."""
+
+    @property
+    def textual(self) -> bool:
+        return self.check is None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim after its check has run."""
+
+    claim: Claim
+    finding: Finding | None
+    seconds: float
+
+    @property
+    def agrees(self) -> bool:
+        """A textual row has nothing that could disagree."""
+        return self.finding is None or self.finding.supports(self.claim.verdict)
+
+    def as_dict(self) -> dict[str, object]:
+        claim = self.claim
+        return {
+            "id": claim.id,
+            "where": claim.where,
+            "statement": claim.statement,
+            "verdict": str(claim.verdict),
+            "agrees": self.agrees,
+            "textual": claim.textual,
+            "because": claim.because,
+            "corrected": claim.corrected,
+            "code": [f"headgauge.{name}" for name in claim.code],
+            "numbers": dict(self.finding.numbers) if self.finding else {},
+            "seconds": round(self.seconds, 3),
+        }

@@ -1,0 +1,46 @@
+"""Random rows for the checks: sharp and flat weights, isotropic and nearly parallel vectors."""
+
+import itertools
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+SHARPNESS = (0.0, 0.3, 1.0, 3.0, 10.0)
+"""Standard deviations of the logits: from flat to nearly one-hot rows."""
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def normal(*shape: int, source: torch.Generator) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64, generator=source)
+
+
+def sphere(*shape: int, source: torch.Generator) -> Tensor:
+    """Uniform unit vectors along the last axis."""
+    values = normal(*shape, source=source)
+    return values / torch.linalg.vector_norm(values, dim=-1, keepdim=True)
+
+
+def weights(*shape: int, sharpness: float, source: torch.Generator) -> Tensor:
+    return torch.softmax(sharpness * normal(*shape, source=source), -1)
+
+
+def rows(
+    batch: int, length: int, dim: int, source: torch.Generator
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Batches of (weights, vectors) over all sharpnesses and three kinds of geometry."""
+    for sharpness, kind in itertools.product(SHARPNESS, ("isotropic", "unit", "parallel")):
+        vectors = normal(batch, length, dim, source=source)
+        if kind == "unit":
+            vectors = vectors / torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+        elif kind == "parallel":
+            vectors = 0.1 * vectors + normal(batch, 1, dim, source=source)
+        yield weights(batch, length, sharpness=sharpness, source=source), vectors
+
+
+def violated(smaller: Tensor, larger: Tensor, tolerance: float = 1e-10) -> int:
+    """How many entries break smaller ≤ larger by more than rounding."""
+    return int((smaller > larger + tolerance * (1 + larger.abs())).sum())

@@ -1,0 +1,159 @@
+"""Rows 1 to 2: Lemma 1, the introduction's stronger reading of it, Corollary 1."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from headgauge import normalizers
+from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.sampling import SHARPNESS, generator, normal, violated
+from headgauge.theory import vanishing
+from headgauge.theory.general_normalizer import normalise
+
+LENGTHS = (10, 1_000, 100_000)
+
+
+def _positive_only(logits: Tensor) -> Tensor:
+    """F(z) = e^{−1/z} for z > 0, else 0: smooth and non-negative, but not positive."""
+    positive = logits > 0
+    return torch.where(positive, torch.exp(-1 / torch.where(positive, logits, 1.0)), 0.0)
+
+
+def _one_winner(length: int, top: float, rest: float) -> Tensor:
+    logits = torch.full((length,), rest, dtype=torch.float64)
+    logits[0] = top
+    return logits
+
+
+def lemma_1() -> Finding:
+    source, bound = generator(1), 2.0
+    functions = {
+        "exp": (torch.exp, math.exp(-bound), math.exp(bound)),
+        "softplus": (
+            torch.nn.functional.softplus,
+            math.log1p(math.exp(-bound)),
+            math.log1p(math.exp(bound)),
+        ),
+    }
+    broken, sharpness = 0, 0.0
+    for function, lowest, highest in functions.values():
+        c1, c2 = vanishing.lemma_1_constants(lowest, highest)
+        for length in LENGTHS:
+            logits = (2 * torch.rand(20, length, dtype=torch.float64, generator=source) - 1) * bound
+            lower, upper = vanishing.lemma_1_bounds(lowest, highest, length)
+            alpha = normalise(function, logits)
+            broken += violated(torch.full_like(alpha, lower), alpha, 1e-12)
+            broken += violated(alpha, torch.full_like(alpha, upper), 1e-12)
+            broken += int(not (c1 <= lower * length and upper * length <= c2 * (1 + 1e-12)))
+            extreme = normalise(function, _one_winner(length, bound, -bound))[0].item()
+            sharpness = max(sharpness, abs(extreme / upper - 1))
+    zero_allowed = [
+        normalise(_positive_only, _one_winner(length, 1.0, -1.0))[0].item() for length in LENGTHS
+    ]
+    growing = []
+    for length in LENGTHS:
+        half = 0.5 * math.log(length)
+        growing.append(torch.softmax(_one_winner(length, half, -half), -1)[0].item())
+    return Finding(
+        printed=zero_allowed[-1] < 0.01,
+        conditional=broken == 0,
+        corrected=broken == 0 and sharpness < 1e-9,
+        numbers={
+            "violations with F > 0 and a fixed": broken,
+            "relative distance of the extreme row from the sharp bound": sharpness,
+            "alpha_1 at L=100000 when F may be 0": zero_allowed[-1],
+            "alpha_1 at L=100000 when a = log(L)/2": growing[-1],
+        },
+    )
+
+
+def any_length_independent_rule() -> Finding:
+    sparsemax = normalizers.get("sparsemax")
+    softmax = normalizers.get("softmax")
+    sparse = [sparsemax(_one_winner(length, 1.0, 0.0))[0].item() for length in LENGTHS]
+    soft = [softmax(_one_winner(length, 1.0, 0.0))[0].item() * length for length in LENGTHS]
+    return Finding(
+        printed=sparse[-1] * LENGTHS[-1] <= math.e,
+        corrected=max(soft) <= math.e + 1e-9,
+        numbers={
+            **{
+                f"sparsemax weight of the winner, L={length}": value
+                for length, value in zip(LENGTHS, sparse, strict=True)
+            },
+            "softmax weight times L, L=100000": soft[-1],
+        },
+    )
+
+
+def corollary_1() -> Finding:
+    source = generator(2)
+    broken = sharp_broken = 0
+    for sharpness in SHARPNESS:
+        query = sharpness * normal(200, 8, source=source)
+        keys = normal(200, 50, 8, source=source)
+        logits = (keys @ query[..., None])[..., 0]
+        alpha = torch.softmax(logits, -1)
+        for spread in (vanishing.corollary_1_range(query, keys), vanishing.logit_range(logits)):
+            for form in (vanishing.corollary_1_printed, vanishing.corollary_1_sharp):
+                lower, upper = form(spread, 50)
+                count = violated(lower, alpha.amin(-1)) + violated(alpha.amax(-1), upper)
+                broken += count if form is vanishing.corollary_1_printed else 0
+                sharp_broken += count if form is vanishing.corollary_1_sharp else 0
+        sharp_broken += violated(alpha, vanishing.jensen_upper_bound(logits))
+    attained = vanishing.corollary_1_sharp(torch.tensor(6.0, dtype=torch.float64), 50)[1]
+    extreme = torch.softmax(_one_winner(50, 3.0, -3.0), -1)[0]
+
+    own_key = torch.softmax(torch.tensor([0.0, 3.0, 3.0], dtype=torch.float64), -1)[0].item()
+    return Finding(
+        # With k read as k_i, Δ = 0 for the first key and the statement says exactly 1/3.
+        printed=abs(own_key - 1 / 3) < 1e-6,
+        conditional=broken == 0,
+        corrected=sharp_broken == 0 and abs(float(attained - extreme)) < 1e-12,
+        numbers={
+            "violations with the largest key norm": broken,
+            "violations of the sharp and the data-dependent forms": sharp_broken,
+            "alpha_0 for q=1, k=(0,3,3)": own_key,
+            "what the bound with k_i says": 1 / 3,
+        },
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="1",
+        where="Lemma 1, eq. (4)",
+        statement="Bounded logits and an F that does not depend on L give C₁/L ≤ α_i ≤ C₂/L.",
+        verdict=Verdict.CONDITION,
+        because="Needs F continuous and strictly positive, and a bound a that does not grow with "
+        "L. The slides' F ≥ 0 is not enough: F(z) = e^(−1/z) for z > 0, else 0, keeps α₁ = 1 at "
+        "every L; with a = ½ log L, α₁ → ½.",
+        corrected="m/(m+(L−1)M) ≤ α_i ≤ M/(M+(L−1)m) with m, M the extremes of F on [−a, a]; "
+        "C₁ = m/M and C₂ = M/m are the best constants free of L.",
+        code=("theory.vanishing.lemma_1_bounds", "theory.vanishing.lemma_1_constants"),
+        check=lemma_1,
+    ),
+    Claim(
+        id="1'",
+        where="Introduction",
+        statement="Any length-independent normaliser has this limit.",
+        verdict=Verdict.FALSE,
+        because="sparsemax does not know the length and gives (1, 0, …, 0) the weight 1 at every "
+        "L; it is not of the form (3).",
+        corrected="The limit holds for normalisers of the form (3), α_i = F(l_i)/Σ F(l_j).",
+        code=("normalizers.sparsemax", "theory.vanishing.lemma_1_bounds"),
+        check=any_length_independent_rule,
+    ),
+    Claim(
+        id="2",
+        where="Corollary 1, eq. (5)",
+        statement="For softmax, e^(−2Δ/T)/L ≤ α_i ≤ e^(2Δ/T)/L with Δ = ‖q‖‖k‖.",
+        verdict=Verdict.CONDITION,
+        because="True if ‖k‖ is the largest key norm. With k = k_i it fails: q = 1, k = (0, 3, 3) "
+        "would have to give α₀ = 1/3.",
+        corrected="α_i lies in [1/(1+(L−1)e^R), 1/(1+(L−1)e^(−R))], attained, for R = 2‖q‖ "
+        "max‖k_j‖/T or, better, (l_max − l_min)/T; also α_i ≤ e^((l_i − mean l)/T)/L.",
+        code=("theory.vanishing.corollary_1_printed", "theory.vanishing.corollary_1_sharp"),
+        check=corollary_1,
+    ),
+)

@@ -1,0 +1,48 @@
+"""`headgauge normalizers`: the rules that can take softmax's place, and what is known of each."""
+
+from dataclasses import asdict
+
+from rich.table import Table
+from rich.text import Text
+
+from headgauge import normalizers
+from headgauge.cli.output import JsonOption, QuietOption, print_json, stderr, stdout
+from headgauge.normalizers import Facts
+
+
+def command(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
+    """List the normalisation rules: formula, source, properties, Jacobian norm."""
+    rules = [normalizers.describe(name) for name in normalizers.names()]
+    if as_json:
+        print_json([asdict(rule) for rule in rules])
+    else:
+        _print_table(rules)
+    stderr(quiet).print(
+        "z: logits of the n keys a query sees; use one with "
+        'headgauge.normalizers.get("entmax", alpha=1.5)(logits, mask)'
+    )
+
+
+def _print_table(rules: list[Facts]) -> None:
+    table = Table(title="Normalisation rules", title_justify="left", show_lines=True)
+    table.add_column("rule and parameters", no_wrap=True)
+    table.add_column("weights, and the largest norm of their Jacobian", ratio=3, overflow="fold")
+    table.add_column("properties, source", ratio=2, overflow="fold")
+    for rule in rules:
+        name = Text(rule.name, style="bold")
+        for parameter, default in rule.parameters.items():
+            name.append(f"\n{parameter}={default}", style="not bold")
+        what = Text(f"{rule.formula}\n")
+        what.append(f"‖J‖: {rule.jacobian_bound}", style="dim")
+        table.add_row(name, what, Text(f"{_properties(rule)}\n{rule.source}"))
+    stdout().print(table)
+
+
+def _properties(rule: Facts) -> str:
+    words = {
+        "sums to one": rule.sums_to_one,
+        "sparse": rule.sparse,
+        "form F": rule.form_f,
+        "knows n": rule.uses_length,
+    }
+    return ", ".join(word for word, holds in words.items() if holds) or "–"
