@@ -38,7 +38,8 @@ bench: $(READY)
 
 # The pages in docs/ that are made from the code; a test says when they are stale.
 docs: $(READY)
-	$(BIN)/python -m docs
+	$(BIN)/python -m headgauge.claims.page > docs/claims.md.new
+	mv docs/claims.md.new docs/claims.md
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

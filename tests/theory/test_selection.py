@@ -18,7 +18,7 @@ def test_a_batch_is_its_rows(rows):
     context = selection.context_vector(weights, vectors, selected)
     for row in range(len(weights)):
         order = sorted(range(8), key=lambda i, row=row: (-weights[row, i].item(), i))[:3]
-        expected = sum(weights[row, i] * vectors[row, i] for i in order)
+        expected = torch.stack([weights[row, i] * vectors[row, i] for i in order]).sum(0)
         assert torch.allclose(context[row], expected, rtol=1e-12)
         mass = selection.selected_mass(weights, selected)[row]
         assert mass.item() == pytest.approx(weights[row, order].sum().item())

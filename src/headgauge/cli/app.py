@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -11,8 +11,11 @@ from headgauge import __version__
 from headgauge.cli import claims, normalizers
 from headgauge.errors import InputError
 
-# typer raises click's exceptions, and from 0.16 to now has moved from click's own to a copy of it.
-_UsageError = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")
+# typer does not export click's UsageError, and where it comes from depends on typer's version.
+_UsageError = cast(
+    type[Exception],
+    next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError"),
+)
 
 app = typer.Typer(
     name="headgauge",
@@ -27,10 +30,11 @@ app.command("claims")(claims.command)
 app.command("normalizers")(normalizers.command)
 
 
-def _version(wanted: bool) -> None:
+def _version(wanted: bool) -> bool:
     if wanted:
         typer.echo(f"headgauge {__version__}")
         raise typer.Exit
+    return wanted
 
 
 @app.callback()

@@ -1,0 +1,78 @@
+import importlib
+import re
+
+import pytest
+
+from headgauge import claims
+from headgauge.claims import Verdict
+from headgauge.errors import InputError
+
+# How many variants each number has: 4 has three primed ones.
+VARIANTS = {1: 1, 3: 2, 4: 3, 5: 2, 6: 1, 9: 2, 11: 1, 12: 2, 14: 1}
+IDS = [f"{k}" + "'" * prime for k in range(1, 20) for prime in range(VARIANTS.get(k, 0) + 1)]
+
+
+def test_the_ledger_is_complete_and_in_order():
+    assert [claim.id for claim in claims.CLAIMS] == IDS
+    assert all(claim.id.isascii() for claim in claims.CLAIMS)
+    assert [claim.id for claim in claims.CLAIMS if claim.textual] == ["16", "17"]
+
+
+@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
+def test_every_check_agrees_with_its_verdict(claim):
+    outcome = next(claims.run([claim]))
+    assert outcome.agrees, outcome.finding
+    if outcome.finding:
+        assert outcome.finding.numbers
+
+
+@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
+def test_every_text_is_there_and_names_code_that_exists(claim):
+    for text in (claim.where, claim.statement, claim.because, claim.corrected):
+        assert text.strip() == text
+        assert text
+        assert not re.search(r"\s{2,}", text)
+    assert claim.code or claim.textual
+    for name in claim.code:
+        module, _, attribute = f"headgauge.{name}".rpartition(".")
+        try:
+            assert hasattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError:
+            importlib.import_module(f"headgauge.{name}")
+
+
+def test_verdicts_cover_the_whole_vocabulary():
+    assert {claim.verdict for claim in claims.CLAIMS} == set(Verdict)
+
+
+def test_checks_give_the_same_numbers_every_time():
+    some = [claims.find(name) for name in ("3'", "9''", "14", "19")]
+    first, second = list(claims.run(some)), list(claims.run(some))
+    for a, b in zip(first, second, strict=True):
+        assert a.finding == b.finding
+
+
+@pytest.mark.parametrize("name", ["4'''", "4‴", " 4''' ", "4''′"])
+def test_primes_may_be_typographic(name):
+    assert claims.find(name).id == "4'''"
+
+
+def test_an_unknown_id_names_the_known_ones():
+    with pytest.raises(InputError, match=r"there is no claim '99'; the ledger has 1, 1', 2"):
+        claims.find("99")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "broken", "claim_id"),
+    [
+        ("sensitivity", "corollary_3_printed", lambda T: 1 / (2 * T), "11"),
+        ("sensitivity", "corollary_3", lambda T: 1 / (4 * T), "11"),
+        ("distance_bounds", "printed_bound", lambda w, x, s: w.sum(-1) * 0, "3"),
+        ("expected_distance", "appendix", lambda w, x, n: w.sum(-1) * 1e3, "4'"),
+        ("coverage", "heads_needed", lambda p, c: 5, "15"),
+    ],
+)
+def test_a_broken_formula_is_noticed(monkeypatch, module, name, broken, claim_id):
+    """The checks can fail: break the code they stand on, and the ledger disagrees."""
+    monkeypatch.setattr(importlib.import_module(f"headgauge.theory.{module}"), name, broken)
+    assert not next(claims.run([claims.find(claim_id)])).agrees

@@ -1,0 +1,24 @@
+from pathlib import Path
+
+from headgauge.claims import CLAIMS, page
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_is_the_records():
+    assert (DOCS / "claims.md").read_text(encoding="utf-8") == page.render(), "run `make docs`"
+
+
+def test_every_link_has_its_target():
+    text = page.render()
+    for claim in CLAIMS:
+        anchor = page._anchor(claim)
+        assert text.count(f"](#{anchor})") == 1
+        assert text.count(f'<a id="{anchor}"></a>') == 1
+
+
+def test_a_table_row_is_one_line_with_four_cells():
+    rows = [line for line in page.render().splitlines() if line.startswith("| [")]
+    assert len(rows) == len(CLAIMS)
+    for row in rows:
+        assert row.replace("\\|", "").count("|") == 5

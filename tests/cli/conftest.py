@@ -1,0 +1,15 @@
+import pytest
+
+from headgauge.cli.app import run
+
+
+@pytest.fixture
+def cli(capsys):
+    """Run the command line in this process: (exit code, stdout, stderr)."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = run(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
