@@ -1,0 +1,112 @@
+"""Normalisation rules: what turns a row of attention logits into weights.
+
+    rule = headgauge.normalizers.get("entmax", alpha=1.5)
+    weights = rule(logits, mask)
+
+One file per rule. To add one, write its file, put the class in `RULES` and an instance in the
+list of the tests.
+"""
+
+import difflib
+from dataclasses import fields
+from typing import Any
+
+from headgauge.errors import InputError
+from headgauge.normalizers.adaptive_temperature import AdaptiveTemperature
+from headgauge.normalizers.asentmax import ASEntmax, ASEntmaxScale
+from headgauge.normalizers.base import Facts, Normalizer
+from headgauge.normalizers.entmax import Entmax
+from headgauge.normalizers.jacobian import Jacobian
+from headgauge.normalizers.log_length_qwen import LogLengthQwen
+from headgauge.normalizers.log_length_su import LogLengthSu
+from headgauge.normalizers.log_length_yarn import LogLengthYarn
+from headgauge.normalizers.lssa import LSSA
+from headgauge.normalizers.lssar import LSSAR
+from headgauge.normalizers.relu import ReLU
+from headgauge.normalizers.sa_softmax import SASoftmax
+from headgauge.normalizers.sa_softmax_normalized import SASoftmaxNormalized
+from headgauge.normalizers.sigmoid import Sigmoid
+from headgauge.normalizers.sink import Sink
+from headgauge.normalizers.softmax import Softmax
+from headgauge.normalizers.softmax_one import SoftmaxOne
+from headgauge.normalizers.softpick import Softpick
+from headgauge.normalizers.sparsemax import Sparsemax
+from headgauge.normalizers.ssmax import SSMax
+from headgauge.normalizers.topk import TopK
+
+RULES: dict[str, type[Normalizer]] = {
+    rule.name: rule
+    for rule in (
+        Softmax,
+        SSMax,
+        Sparsemax,
+        Entmax,
+        ASEntmax,
+        SASoftmax,
+        SASoftmaxNormalized,
+        SoftmaxOne,
+        Sink,
+        Sigmoid,
+        ReLU,
+        Softpick,
+        TopK,
+        AdaptiveTemperature,
+        LSSA,
+        LSSAR,
+        LogLengthSu,
+        LogLengthQwen,
+        LogLengthYarn,
+    )
+}
+
+__all__ = [
+    "RULES",
+    "ASEntmaxScale",
+    "Facts",
+    "Jacobian",
+    "Normalizer",
+    "describe",
+    "get",
+    "names",
+]
+
+
+def names() -> list[str]:
+    """The names `get` knows, in the order of the documentation."""
+    return list(RULES)
+
+
+def get(name: str, **parameters: Any) -> Normalizer:
+    """The rule of this name: `get("softmax", temperature=2.0)`, `get("topk", k=16)`."""
+    rule = _rule(name)
+    known = [field.name for field in fields(rule)]
+    for parameter in parameters:
+        if parameter not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise InputError(
+                f"{name} has no parameter {parameter!r}{_meant(parameter, known)}; {takes}"
+            )
+    try:
+        return rule(**parameters)
+    except TypeError as error:
+        shown = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+        raise InputError(f"{name}: a value in {shown} has a type it cannot have") from error
+
+
+def describe(name: str) -> Facts:
+    """Formula, source, parameters and properties of a rule."""
+    return _rule(name).facts()
+
+
+def _rule(name: str) -> type[Normalizer]:
+    if name not in RULES:
+        raise InputError(
+            f"there is no normalizer {name!r}{_meant(name, names())}; "
+            f"there are {', '.join(names())}"
+        )
+    return RULES[name]
+
+
+def _meant(word: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(word.lower(), known, n=3)
+    return f" (did you mean {' or '.join(close)}?)" if close else ""

@@ -1,0 +1,162 @@
+"""What a normalisation rule is: weights from logits, and what is known about them."""
+
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar
+
+import torch
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor
+
+from headgauge.errors import InputError
+from headgauge.normalizers.jacobian import Jacobian
+from headgauge.normalizers.rows import PerRow, Rows, prepare
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What is known about a rule before any logits are seen."""
+
+    name: str
+    formula: str
+    source: str
+    parameters: dict[str, Any]
+    sums_to_one: bool
+    sparse: bool
+    form_f: bool
+    uses_length: bool
+    jacobian_bound: str
+
+
+@dataclass(frozen=True, eq=False)
+class Normalizer:
+    """A rule that turns each row of logits into attention weights along the last axis.
+
+    Class-level facts:
+
+    - `source`: an arXiv id, or "–";
+    - `sums_to_one`: every row that sees a key sums to 1;
+    - `sparse`: on whole regions of logits, several visible keys get exactly 0;
+    - `form_f`: weights_i = F(logits_i, θ)/Σ_j F(logits_j, θ), where θ may contain n;
+    - `uses_length`: n (or the position) enters the formula.
+
+    A rule implements `_weights` and `_jacobian` on prepared rows.
+    """
+
+    name: ClassVar[str]
+    formula: ClassVar[str]
+    source: ClassVar[str]
+    sums_to_one: ClassVar[bool]
+    sparse: ClassVar[bool]
+    form_f: ClassVar[bool]
+    uses_length: ClassVar[bool]
+    jacobian_bound_text: ClassVar[str]
+
+    def __call__(
+        self,
+        logits: Float[Tensor, "*rows keys"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        positions: Shaped[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "*rows keys"]:
+        """The weights, in the dtype of the logits (fp16 and bf16 are computed in fp32).
+
+        `mask` is True where a key may be seen. `positions`, counted from 1, matter only to rules
+        that follow the position instead of the number of visible keys.
+        """
+        rows = prepare(logits, mask, positions)
+        if logits.numel() == 0:
+            return logits.clone()
+        return self._weights(rows).to(logits.dtype)
+
+    @torch.no_grad()
+    def jacobian(
+        self,
+        logits: Float[Tensor, "*rows keys"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        positions: Shaped[Tensor, "..."] | None = None,
+    ) -> Jacobian:
+        """∂weights/∂logits at these logits, in fp32 or better and without a graph.
+
+        At a kink (a key that enters or leaves the support) it is one of the one-sided ones.
+        """
+        rows = prepare(logits, mask, positions)
+        if logits.numel() == 0:
+            return Jacobian(torch.zeros_like(rows.logits))
+        return self._jacobian(rows)
+
+    def jacobian_product(
+        self,
+        logits: Float[Tensor, "*rows keys"],
+        vector: Float[Tensor, "*rows keys"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        positions: Shaped[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "*rows keys"]:
+        """J·vector for every row, exact."""
+        return self.jacobian(logits, mask, positions=positions).product(vector)
+
+    @torch.no_grad()
+    def spectral_norm(
+        self,
+        logits: Float[Tensor, "*rows keys"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        positions: Shaped[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "*rows"]:
+        """‖J‖₂ of every row: how far the weights move for a unit step of the logits, at worst.
+
+        Closed form where the rule has one, else `Jacobian.spectral_norm`.
+        """
+        rows = prepare(logits, mask, positions)
+        if logits.numel() == 0:
+            return rows.logits.new_zeros(rows.shape)
+        return self._spectral_norm(rows)
+
+    def jacobian_bound(self, n: int) -> float | None:
+        """A bound on ‖J‖₂ over all logits of n visible keys.
+
+        `math.inf` where the norm is unbounded, None where no bound is known. Whether it is
+        attained stands in `jacobian_bound_text`.
+        """
+        raise NotImplementedError
+
+    def _weights(self, rows: Rows) -> Tensor:
+        raise NotImplementedError
+
+    def _jacobian(self, rows: Rows) -> Jacobian:
+        raise NotImplementedError
+
+    def _spectral_norm(self, rows: Rows) -> Tensor:
+        return self._jacobian(rows).spectral_norm()
+
+    @classmethod
+    def facts(cls) -> Facts:
+        """The class-level facts and the parameters with their defaults."""
+        return Facts(
+            name=cls.name,
+            formula=cls.formula,
+            source=cls.source,
+            parameters={
+                field.name: None if field.default is MISSING else field.default
+                for field in fields(cls)
+            },
+            sums_to_one=cls.sums_to_one,
+            sparse=cls.sparse,
+            form_f=cls.form_f,
+            uses_length=cls.uses_length,
+            jacobian_bound=cls.jacobian_bound_text,
+        )
+
+
+def require(condition: bool | Tensor, rule: Normalizer, label: str, wanted: str) -> None:
+    """Refuse a parameter's value in one line; NaN never passes."""
+    if not bool(condition.all() if isinstance(condition, Tensor) else condition):
+        value = getattr(rule, label)
+        shown = f"a tensor of shape {tuple(value.shape)}" if isinstance(value, Tensor) else value
+        raise InputError(f"{rule.name}: {label} must be {wanted}; got {shown}")
+
+
+def largest(value: PerRow) -> float:
+    """The largest magnitude among the rows, for a bound that must hold on all of them."""
+    return float(value.detach().abs().max()) if isinstance(value, Tensor) else abs(value)

@@ -1,0 +1,153 @@
+"""The Jacobian of one rule at one set of rows: diagonal plus a few outer products.
+
+Every rule here couples the keys of a row only through sums over that row, so
+
+    ∂weights_i/∂logits_k = a_i δ_ik + Σ_t u_ti w_tk
+
+with at most three terms. A product with a vector costs O(keys), and no keys × keys matrix is
+ever needed.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+_BASIS = 12  # Krylov vectors per cycle: two or three cycles suffice on ordinary rows
+_CYCLES = 40
+_CHUNK = 1 << 18  # entries of one basis vector held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Jacobian:
+    """J = diag(`diagonal`) + Σ left ⊗ right over `terms`, one matrix per row.
+
+    Invisible keys and dead rows have zero rows and columns.
+    """
+
+    diagonal: Float[Tensor, "*rows keys"]
+    terms: tuple[tuple[Float[Tensor, "*rows keys"], Float[Tensor, "*rows keys"]], ...] = ()
+
+    def product(self, vector: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+        """J·vector: how the weights move when the logits move along `vector`."""
+        result = self.diagonal * vector
+        for left, right in self.terms:
+            result = result + left * (right * vector).sum(-1, keepdim=True)
+        return result
+
+    def transpose_product(self, vector: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+        """Jᵀ·vector: the gradient to the logits for a gradient `vector` to the weights."""
+        return self.transposed().product(vector)
+
+    def transposed(self) -> "Jacobian":
+        return Jacobian(self.diagonal, tuple((right, left) for left, right in self.terms))
+
+    def dense(self) -> Float[Tensor, "*rows keys keys"]:
+        """The matrices themselves, for small rows and for tests."""
+        matrix = torch.diag_embed(self.diagonal)
+        for left, right in self.terms:
+            matrix = matrix + left.unsqueeze(-1) * right.unsqueeze(-2)
+        return matrix
+
+    def spectral_norm(self, tolerance: float = 1e-9) -> Float[Tensor, "*rows"]:
+        """The largest singular value of each row's J, by restarted Krylov iteration on JᵀJ.
+
+        A row is done when a whole cycle of twelve products moves its value by no more than
+        `tolerance` of itself (never asked for more than the dtype holds). The start is fixed, so
+        the same rows give the same numbers. Rows still moving after forty cycles get a dense
+        singular value decomposition; a row with a NaN or an infinity gives NaN.
+        """
+        rows, keys = self.diagonal.shape[:-1], self.diagonal.shape[-1]
+        flat = self._flattened()
+        count = flat.diagonal.shape[0]
+        norms = flat.diagonal.new_zeros(count)
+        step = max(1, _CHUNK // max(1, keys))
+        for start in range(0, count if keys else 0, step):
+            part = flat.select(torch.arange(start, min(start + step, count), device=norms.device))
+            norms[start : start + step] = part.chunk_norms(tolerance)
+        return norms.to(self.diagonal.dtype).reshape(rows)
+
+    def _flattened(self) -> "Jacobian":
+        """Rows on one axis, in fp64 where the device has it."""
+        wide = self.diagonal.dtype if self.diagonal.device.type == "mps" else torch.float64
+        shape = self.diagonal.shape
+        count = shape[:-1].numel()
+
+        def flatten(tensor: Tensor) -> Tensor:
+            return tensor.detach().to(wide).expand(shape).reshape(count, shape[-1])
+
+        terms = tuple((flatten(left), flatten(right)) for left, right in self.terms)
+        return Jacobian(flatten(self.diagonal), terms)
+
+    def select(self, index: Tensor) -> "Jacobian":
+        """Some of the rows, along the first axis."""
+        terms = tuple((left[index], right[index]) for left, right in self.terms)
+        return Jacobian(self.diagonal[index], terms)
+
+    def is_finite(self) -> Tensor:
+        finite = self.diagonal.isfinite().all(-1)
+        for left, right in self.terms:
+            finite = finite & left.isfinite().all(-1) & right.isfinite().all(-1)
+        return finite
+
+    def chunk_norms(self, tolerance: float) -> Tensor:
+        """Norms of the rows on the first axis of a flattened Jacobian."""
+        norms = self.diagonal.new_full(self.diagonal.shape[:1], torch.nan)
+        open_rows = self.is_finite().nonzero().squeeze(-1)
+        part = self.select(open_rows)
+        vector = _start(part.diagonal)
+        value = torch.zeros_like(part.diagonal[:, 0])
+        tolerance = max(tolerance, 8 * torch.finfo(value.dtype).eps)
+        for _ in range(_CYCLES):
+            if open_rows.numel() == 0:
+                return norms
+            new_value, vector = part.krylov_cycle(vector)
+            moving = (new_value - value).abs() > tolerance * new_value
+            norms[open_rows[~moving]] = new_value[~moving]
+            open_rows, value, vector = open_rows[moving], new_value[moving], vector[moving]
+            part = part.select(moving.nonzero().squeeze(-1))
+        for row, matrix in zip(open_rows.tolist(), part.dense(), strict=True):
+            norms[row] = torch.linalg.matrix_norm(matrix, 2)
+        return norms
+
+    def krylov_cycle(self, vector: Tensor) -> tuple[Tensor, Tensor]:
+        """The best value and direction in span{v, JᵀJv, (JᵀJ)²v, …}, orthonormalised."""
+        transposed = self.transposed()
+        basis = [_unit(vector)]
+        images = [self.product(basis[0])]
+        for _ in range(min(_BASIS, vector.shape[-1]) - 1):
+            fresh = transposed.product(images[-1])
+            before = _norm(fresh)
+            for _ in range(2):  # once leaves rounding errors of the size of what is sought
+                for known in basis:
+                    fresh = fresh - known * (known * fresh).sum(-1, keepdim=True)
+            # What is left of an exhausted space is noise: drop it rather than scale it up.
+            keep = _norm(fresh) > 1e3 * torch.finfo(fresh.dtype).eps * before
+            basis.append(torch.where(keep, _unit(fresh), 0.0))
+            images.append(self.product(basis[-1]))
+        image = torch.stack(images, dim=1)
+        _, vectors = torch.linalg.eigh(image @ image.mT)
+        weights = vectors[..., -1:]
+        direction = _unit((torch.stack(basis, dim=1) * weights).sum(1))
+        return _norm(self.product(direction)).squeeze(-1), direction
+
+
+def _norm(vector: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(vector, dim=-1, keepdim=True)
+
+
+def _unit(vector: Tensor) -> Tensor:
+    return vector / _norm(vector).clamp(min=torch.finfo(vector.dtype).tiny)
+
+
+def _start(like: Tensor) -> Tensor:
+    """The same arbitrary direction every time: orthogonal to nothing in particular."""
+    generator = torch.Generator().manual_seed(0)
+    start = torch.randn(like.shape[-1], generator=generator, dtype=torch.float64)
+    return start.to(like).expand_as(like)
+
+
+def symmetric(spread: Float[Tensor, "*rows keys"], total: Float[Tensor, "*rows 1"]) -> Jacobian:
+    """diag(s) − ssᵀ/total, the shape shared by softmax, sparsemax and entmax."""
+    return Jacobian(spread, ((-spread / total, spread),))

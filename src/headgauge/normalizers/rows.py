@@ -1,0 +1,191 @@
+"""What every rule needs to know about its rows: which keys are seen, and how many.
+
+A key is invisible to a query where the boolean mask says so, or where the logit is −inf or at
+most half the most negative number of its own dtype (what adding `finfo.min` leaves behind). The
+row's length n counts the visible keys and nothing else, so padding never changes a weight. A
+finite fill such as −10⁴ is a logit like any other: it is seen, and counted.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from jaxtyping import Bool, Float, Int, Shaped
+from torch import Tensor
+
+from headgauge.errors import InputError
+
+# A number, or a tensor that broadcasts to the rows: (heads, 1) for one value per head of
+# (batch, heads, queries, keys).
+Number = int | float
+PerRow = Number | Shaped[Tensor, "..."]
+
+
+def _shape(tensor: Tensor) -> str:
+    return str(tuple(tensor.shape))
+
+
+def broadcasts_to(shape: torch.Size, target: torch.Size) -> bool:
+    """Whether `shape` can be expanded to `target` (and not the other way round)."""
+    if len(shape) > len(target):
+        return False
+    pairs = zip(reversed(shape), reversed(target), strict=False)
+    return all(size in (1, wanted) for size, wanted in pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Logits in fp32 or fp64, with the visible keys of each row.
+
+    `hidden` may be smaller than the logits: a causal mask is kept as the one square it is and
+    broadcast where it is used.
+    """
+
+    logits: Float[Tensor, "*rows keys"]
+    hidden: Bool[Tensor, "..."] | None
+    given_positions: Shaped[Tensor, "..."] | None
+
+    @property
+    def shape(self) -> torch.Size:
+        """The shape of the rows, without the keys."""
+        return self.logits.shape[:-1]
+
+    @property
+    def keys(self) -> int:
+        return self.logits.shape[-1]
+
+    @cached_property
+    def visible(self) -> Bool[Tensor, "*rows keys"]:
+        if self.hidden is None:
+            return torch.ones_like(self.logits, dtype=torch.bool)
+        return (~self.hidden).expand(self.logits.shape)
+
+    @cached_property
+    def n(self) -> Int[Tensor, "*rows"]:
+        """How many keys each row sees."""
+        if self.hidden is None:
+            return torch.full((), self.keys, device=self.logits.device).expand(self.shape)
+        count = (~self.hidden).sum(-1)
+        if self.hidden.shape[-1] == 1:
+            count = count * self.keys
+        return count.expand(self.shape)
+
+    @cached_property
+    def length(self) -> Float[Tensor, "*rows"]:
+        """n as a real number, at least 1 so that its logarithm is finite on a dead row."""
+        return self.n.clamp(min=1).to(self.logits.dtype)
+
+    @cached_property
+    def positions(self) -> Float[Tensor, "*rows"]:
+        """Where each query stands, counted from 1; n unless the caller said otherwise."""
+        if self.given_positions is None:
+            return self.length
+        return self.given_positions.to(self.logits).expand(self.shape)
+
+    @cached_property
+    def dead(self) -> Bool[Tensor, "*rows 1"] | None:
+        """Rows that see nothing; None when it is known that there are none."""
+        if self.hidden is None and self.keys > 0:
+            return None
+        dead = (self.n == 0).unsqueeze(-1)
+        # Reading one number is cheap on the CPU and a stall elsewhere (or a graph break).
+        if self._may_read and not bool(dead.any()):
+            return None
+        return dead
+
+    @property
+    def _may_read(self) -> bool:
+        return self.logits.device.type == "cpu" and not torch.compiler.is_compiling()
+
+    def fill(
+        self, values: Float[Tensor, "*rows keys"], number: float
+    ) -> Float[Tensor, "*rows keys"]:
+        """The values with `number` at the invisible keys, where no gradient flows."""
+        return values if self.hidden is None else values.masked_fill(self.hidden, number)
+
+    @cached_property
+    def seen(self) -> Float[Tensor, "*rows keys"]:
+        """The logits with 0 at the invisible keys: safe to multiply and to differentiate."""
+        return self.fill(self.logits, 0.0)
+
+    def scaled(self, scale: float | Tensor) -> Float[Tensor, "*rows keys"]:
+        """scale · logits. Invisible entries become 0 first: −inf · 0 is NaN, and the gradient of
+        a learned scale is a sum over the logits that must not contain what lies under the mask."""
+        if isinstance(scale, float) and scale == 1.0:
+            return self.logits
+        return self.seen * scale
+
+    def softmax(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+        """Softmax over the visible keys; zeros, with zero gradients, on a dead row."""
+        scores = self.fill(scores, -math.inf)
+        if self.dead is None:
+            return torch.softmax(scores, dim=-1)
+        return torch.softmax(scores.masked_fill(self.dead, 0.0), dim=-1).masked_fill(self.dead, 0.0)
+
+    def maximum(self) -> Float[Tensor, "*rows 1"]:
+        """The largest visible logit (−inf on a dead row), without gradient."""
+        return self.fill(self.logits.detach(), -math.inf).amax(-1, keepdim=True)
+
+    def column(self, value: PerRow, label: str) -> float | Float[Tensor, "... 1"]:
+        """A parameter ready to meet the logits: a number, or a tensor with a trailing axis of 1."""
+        if not isinstance(value, Tensor):
+            return float(value)
+        if not broadcasts_to(value.shape, self.shape):
+            raise InputError(
+                f"{label} of shape {_shape(value)} does not broadcast to the rows "
+                f"{tuple(self.shape)} of logits {_shape(self.logits)}"
+            )
+        return value.to(self.logits).unsqueeze(-1)
+
+
+def prepare(
+    logits: Shaped[Tensor, "*rows keys"],
+    mask: Shaped[Tensor, "..."] | None = None,
+    positions: Shaped[Tensor, "..."] | None = None,
+) -> Rows:
+    """Check the inputs, promote the logits and find the invisible keys."""
+    if logits.ndim == 0:
+        raise InputError("logits need at least one axis, the keys; got a single number")
+    if not logits.dtype.is_floating_point:
+        raise InputError(f"logits must be floating point; got {logits.dtype}")
+    if mask is not None and mask.dtype != torch.bool:
+        raise InputError(
+            f"mask must be boolean, True where a key may be seen; got {mask.dtype} "
+            "(add an additive mask to the logits instead)"
+        )
+    if mask is not None and not broadcasts_to(mask.shape, logits.shape):
+        raise InputError(
+            f"mask of shape {_shape(mask)} does not broadcast to logits of shape {_shape(logits)}"
+        )
+    if positions is not None and not broadcasts_to(positions.shape, logits.shape[:-1]):
+        raise InputError(
+            f"positions of shape {_shape(positions)} do not broadcast to the rows "
+            f"{tuple(logits.shape[:-1])} of logits {_shape(logits)}"
+        )
+    if mask is not None and mask.ndim == 0:
+        mask = mask.unsqueeze(0)
+
+    floor = torch.finfo(logits.dtype).min / 2
+    promoted = logits if logits.dtype == torch.float64 else logits.float()
+    hidden = None if mask is None else ~_own_entries(mask)
+    if not _all_above(promoted, floor):
+        # Not `> floor`: a NaN is visible, so that it reaches the weights and gets noticed.
+        below = promoted.detach() <= floor
+        hidden = below if hidden is None else hidden | below
+    return Rows(promoted, hidden, positions)
+
+
+def _all_above(logits: Tensor, floor: float) -> bool:
+    """Whether one cheap read shows that only the mask hides anything (False when unsure)."""
+    if logits.device.type != "cpu" or torch.compiler.is_compiling():
+        return False
+    return logits.numel() == 0 or bool(logits.detach().amin() > floor)
+
+
+def _own_entries(mask: Tensor) -> Tensor:
+    """The mask without the copies that `expand` made of it."""
+    for axis, stride in enumerate(mask.stride()):
+        if stride == 0 and mask.shape[axis] > 1:
+            mask = mask.narrow(axis, 0, 1)
+    return mask

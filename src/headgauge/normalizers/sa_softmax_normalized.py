@@ -1,0 +1,71 @@
+"""Self-adjusted softmax, normalised."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from headgauge.normalizers.base import Normalizer
+from headgauge.normalizers.jacobian import Jacobian
+from headgauge.normalizers.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class SASoftmaxNormalized(Normalizer):
+    """w_i·softmax(z)_i, w = (z − m)/R, m = min(z_min, 0), R = max(0, z_max) − m.
+
+    Each w lies in [0, 1], so a row sums to at most one; a single negative key gets 0. The rule
+    jumps at z = 0 (where R = 0 the weights here are 0, without gradient) and its Jacobian grows
+    like 1/‖z‖ on the way there. With p = softmax(z),
+
+        J = diag(w∘p + p/R) − (w∘p)pᵀ − (p∘(1−w)/R)e_minᵀ − (p∘w/R)e_maxᵀ,
+
+    the third term only if z_min < 0 and the last only if z_max > 0; ties share e_min and e_max.
+    From arXiv 2502.18277.
+    """
+
+    name: ClassVar[str] = "sa_softmax_normalized"
+    formula: ClassVar[str] = "(z − min(z_min, 0))/(max(0, z_max) − min(z_min, 0))·softmax(z)"
+    source: ClassVar[str] = "2502.18277"
+    sums_to_one: ClassVar[bool] = False
+    sparse: ClassVar[bool] = False
+    form_f: ClassVar[bool] = False
+    uses_length: ClassVar[bool] = False
+    jacobian_bound_text: ClassVar[str] = "none: jumps at z = 0"
+
+    def _weights(self, rows: Rows) -> Tensor:
+        low, high = _ends(rows)
+        span = (high - low).masked_fill(high == low, math.inf)
+        adjusted = rows.fill((rows.seen - low) / span, 0.0)
+        return adjusted * rows.softmax(rows.logits)
+
+    def _jacobian(self, rows: Rows) -> Jacobian:
+        low, high = _ends(rows)
+        span = (high - low).masked_fill(high == low, math.inf)
+        p = rows.softmax(rows.logits)
+        w = rows.fill((rows.seen - low) / span, 0.0)
+        at_low = _shared(rows.visible & (rows.seen == low) & (low < 0), p)
+        at_high = _shared(rows.visible & (rows.seen == high) & (high > 0), p)
+        return Jacobian(
+            w * p + p / span,
+            ((-w * p, p), (-p * (1 - w) / span, at_low), (-p * w / span, at_high)),
+        )
+
+    def jacobian_bound(self, n: int) -> float | None:
+        # A single key has weight 1 above zero and 0 below it, flat on both sides.
+        return math.inf if n > 1 else 0.0
+
+
+def _ends(rows: Rows) -> tuple[Tensor, Tensor]:
+    """min(z_min, 0) and max(z_max, 0): the zeros at invisible keys do the clamping unless every
+    key is visible."""
+    low = torch.clamp(rows.seen.amin(-1, keepdim=True), max=0.0)
+    high = torch.clamp(rows.seen.amax(-1, keepdim=True), min=0.0)
+    return low, high
+
+
+def _shared(chosen: Tensor, like: Tensor) -> Tensor:
+    chosen = chosen.to(like.dtype)
+    return chosen / chosen.sum(-1, keepdim=True).clamp(min=1.0)

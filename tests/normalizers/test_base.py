@@ -1,0 +1,318 @@
+"""What holds for every rule."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from headgauge.normalizers import Normalizer
+
+DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+CAUSAL = torch.ones(7, 7, dtype=torch.bool).tril()
+
+
+def examples(count: int) -> settings:
+    """The fixture only chooses the rule: it need not be fresh for every example."""
+    checks = [HealthCheck.function_scoped_fixture]
+    return settings(max_examples=count, suppress_health_check=checks)
+
+
+def gaussian(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def tolerance(dtype: torch.dtype) -> float:
+    # What a handful of roundings of the result, and fp32 at best inside, leave.
+    return {torch.float64: 1e-12, torch.float32: 2e-5}.get(dtype, 4 * torch.finfo(dtype).eps)
+
+
+@st.composite
+def masked_logits(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
+    """Logits from a coarse grid with extremes, so that ties are exact, and any mask."""
+    queries = draw(st.integers(1, 4))
+    keys = draw(st.integers(1, 9))
+    dtype = draw(st.sampled_from(DTYPES))
+    grid = st.one_of(
+        st.integers(-24, 24).map(lambda i: i / 8), st.sampled_from([-1e4, 1e4, 0.0, 30.0, -30.0])
+    )
+    kind = draw(st.sampled_from(["any", "equal", "one hot"]))
+    if kind == "any":
+        row = st.lists(grid, min_size=keys, max_size=keys)
+        values = draw(st.lists(row, min_size=queries, max_size=queries))
+    else:
+        low, high = draw(grid), draw(grid)
+        hot = draw(st.integers(0, keys - 1)) if kind == "one hot" else -1
+        values = [[high if k == hot else low for k in range(keys)]] * queries
+    flags = st.lists(st.booleans(), min_size=keys, max_size=keys)
+    mask = draw(st.lists(flags, min_size=queries, max_size=queries))
+    return torch.tensor(values, dtype=dtype), torch.tensor(mask)
+
+
+@examples(60)
+@given(masked_logits())
+def test_weights_are_sane_on_any_input(rule: Normalizer, case: tuple[Tensor, Tensor]) -> None:
+    logits, mask = case
+    weights = rule(logits, mask)
+    assert weights.dtype == logits.dtype
+    assert weights.shape == logits.shape
+    assert weights.isfinite().all()
+    assert (weights[~mask] == 0).all()
+    if rule.name != "sa_softmax":
+        assert (weights >= 0).all()
+    sums = weights.double().sum(-1)
+    slack = 16 * torch.finfo(logits.dtype).eps if logits.dtype != torch.float64 else 1e-9
+    if rule.sums_to_one:
+        alive = mask.any(-1)
+        assert ((sums[alive] - 1).abs() < slack).all()
+        single = mask.sum(-1) == 1
+        assert (weights[single].amax(-1) == 1).all()
+    if rule.name in ("softmax_one", "sink", "softpick", "sa_softmax_normalized"):
+        assert (sums <= 1 + slack).all()
+
+
+@examples(40)
+@given(masked_logits())
+def test_gradients_are_finite_on_any_input(rule: Normalizer, case: tuple[Tensor, Tensor]) -> None:
+    logits, mask = case
+    logits = logits.clone().requires_grad_()
+    weights = rule(logits, mask)
+    (weights * torch.arange(1.0, weights.shape[-1] + 1, dtype=weights.dtype)).sum().backward()
+    assert logits.grad is not None
+    assert logits.grad.dtype == logits.dtype
+    # A jump smoothed over 1e-6 has slopes that fp16 cannot hold.
+    if not (rule.name == "softpick" and logits.dtype == torch.float16):
+        assert logits.grad.isfinite().all()
+    assert (logits.grad[~mask] == 0).all()
+
+
+@examples(40)
+@given(masked_logits())
+def test_three_ways_of_masking_agree(rule: Normalizer, case: tuple[Tensor, Tensor]) -> None:
+    logits, mask = case
+    expected = rule(logits, mask)
+    for number in (-math.inf, torch.finfo(logits.dtype).min):
+        torch.testing.assert_close(rule(logits.masked_fill(~mask, number)), expected)
+        both = rule(logits.masked_fill(~mask, number), mask)
+        torch.testing.assert_close(both, expected)
+
+
+@examples(40)
+@given(masked_logits(), st.integers(1, 5))
+def test_padding_changes_nothing(rule: Normalizer, case: tuple[Tensor, Tensor], extra: int) -> None:
+    logits, mask = case
+    padded_logits = torch.nn.functional.pad(logits, (extra, extra), value=3.0)
+    padded_mask = torch.nn.functional.pad(mask, (extra, extra), value=False)
+    padded = rule(padded_logits, padded_mask)
+    inner = padded[:, extra:-extra]
+    torch.testing.assert_close(inner, rule(logits, mask), rtol=2e-5, atol=2e-6)
+    assert (padded[:, :extra] == 0).all()
+    assert (padded[:, -extra:] == 0).all()
+
+
+@examples(40)
+@given(masked_logits(), st.randoms(use_true_random=False))
+def test_permuting_the_keys_permutes_the_weights(
+    rule: Normalizer, case: tuple[Tensor, Tensor], random
+) -> None:
+    logits, mask = case
+    if rule.name == "topk":  # which of several tied keys is kept depends on their order
+        logits = logits + torch.arange(logits.shape[-1]).to(logits.dtype) * 0.25
+        distinct = all(len(set(row)) == len(row) for row in logits.tolist())
+        if not distinct:
+            return
+    order = list(range(logits.shape[-1]))
+    random.shuffle(order)
+    moved = rule(logits[:, order], mask[:, order])
+    torch.testing.assert_close(moved, rule(logits, mask)[:, order], rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:3], ids=str)
+def test_every_dtype_agrees_with_fp64(rule: Normalizer, dtype: torch.dtype) -> None:
+    logits = (2 * gaussian(5, 7, 7)).to(dtype)
+    close = tolerance(dtype)
+    # The fifteenth power multiplies the rounding of its base.
+    close *= 15 if rule.name == "lssar" else 1
+    expected = rule(logits.double(), CAUSAL)
+    torch.testing.assert_close(rule(logits, CAUSAL).double(), expected, rtol=close, atol=close)
+
+
+def test_fully_masked_row_is_zero_and_has_no_gradient(rule: Normalizer) -> None:
+    logits = gaussian(3, 5).requires_grad_()
+    mask = torch.ones(3, 5, dtype=torch.bool)
+    mask[1] = False
+    weights = rule(logits, mask)
+    weights.square().sum().backward()
+    assert logits.grad is not None
+    assert (weights[1] == 0).all()
+    assert (logits.grad[1] == 0).all()
+    assert logits.grad.isfinite().all()
+    alone = gaussian(3, 5)
+    torch.testing.assert_close(weights[[0, 2]].detach(), rule(alone)[[0, 2]])
+    assert rule.spectral_norm(alone, mask)[1] == 0
+    assert (rule.jacobian(alone, mask).dense()[1] == 0).all()
+
+
+def test_nan_reaches_the_row_and_no_other(rule: Normalizer) -> None:
+    logits = gaussian(3, 5)
+    clean = rule(logits)
+    logits[1, 2] = math.nan
+    weights = rule(logits)
+    assert weights[1, 2].isnan()
+    torch.testing.assert_close(weights[[0, 2]], clean[[0, 2]])
+    mask = torch.ones(3, 5, dtype=torch.bool)
+    mask[1, 2] = False
+    assert rule(logits, mask).isfinite().all()
+    assert rule.spectral_norm(logits).isnan().tolist() == [False, True, False]
+
+
+def test_gradcheck(rule: Normalizer) -> None:
+    logits = (1.5 * gaussian(2, 7, 7)).requires_grad_()
+    assert torch.autograd.gradcheck(lambda z: rule(z, CAUSAL), logits)
+
+
+def test_second_derivatives(rule: Normalizer) -> None:
+    logits = gaussian(3, 4, seed=1).requires_grad_()
+    assert torch.autograd.gradgradcheck(rule, logits)
+
+
+def test_jacobian_is_that_of_autograd(rule: Normalizer) -> None:
+    for seed, spread, shift in [(0, 1.0, 0.0), (1, 3.0, 0.0), (2, 1.0, 4.0), (3, 1.0, -4.0)]:
+        logits = spread * gaussian(2, 7, 7, seed=seed) + shift
+        dense = torch.autograd.functional.jacobian(lambda z: rule(z, CAUSAL).sum((0, 1)), logits)
+        expected = dense.permute(1, 2, 0, 3)
+        jacobian = rule.jacobian(logits, CAUSAL)
+        torch.testing.assert_close(jacobian.dense(), expected, rtol=1e-9, atol=1e-10)
+        vector = gaussian(2, 7, 7, seed=9)
+        product = (expected @ vector.unsqueeze(-1)).squeeze(-1)
+        torch.testing.assert_close(
+            rule.jacobian_product(logits, vector, CAUSAL), product, rtol=1e-9, atol=1e-10
+        )
+        norm = torch.linalg.matrix_norm(expected, 2)
+        torch.testing.assert_close(rule.spectral_norm(logits, CAUSAL), norm, rtol=1e-8, atol=1e-12)
+
+
+def test_spectral_norm_of_extreme_rows(rule: Normalizer) -> None:
+    rows = [[0.0] * 6, [1.0] * 6, [-2.0] * 6, [30.0] + [-30.0] * 5, [9.0, 9.0, -9.0, 0.0, 1.0, 2.0]]
+    logits = torch.tensor(rows, dtype=torch.float64)
+    expected = torch.linalg.matrix_norm(rule.jacobian(logits).dense(), 2)
+    torch.testing.assert_close(rule.spectral_norm(logits), expected, rtol=1e-8, atol=1e-12)
+    halves = rule.spectral_norm(logits.to(torch.bfloat16))
+    torch.testing.assert_close(halves.double(), expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+def test_jacobian_bound_holds_or_is_truly_infinite(rule: Normalizer, n: int) -> None:
+    bound = rule.jacobian_bound(n)
+    if bound is None:
+        assert rule.jacobian_bound_text == "none known"
+        return
+    if bound == math.inf:
+        direction = torch.tensor([1.0, 0.9, -1.9, 0, 0, 0, 0, 0], dtype=torch.float64)[:n]
+        hostile = torch.stack([1e-5 * direction, torch.full_like(direction, 5e4)])
+        assert rule.spectral_norm(hostile).max() > 1e3
+        return
+    generator = torch.Generator().manual_seed(n)
+    spread = 10 ** torch.empty(3000, 1, dtype=torch.float64).uniform_(-2, 1.5, generator=generator)
+    shift = torch.randn(3000, 1, generator=generator, dtype=torch.float64) * 3
+    logits = torch.randn(3000, n, generator=generator, dtype=torch.float64) * spread + shift
+    assert rule.spectral_norm(logits).max().item() <= bound * (1 + 1e-9) + 1e-12
+
+
+def test_sparse_or_not(rule: Normalizer) -> None:
+    weights = rule(2 * gaussian(20, 16))
+    zeros = (weights == 0).sum(-1)
+    if rule.sparse and getattr(rule, "alpha", 2.0) != 1.0:
+        assert zeros.float().mean() > 2
+    else:
+        assert zeros.max() <= 1
+
+
+def test_form_f_means_ratios_of_two_weights_ignore_the_others(rule: Normalizer) -> None:
+    pair = torch.tensor([0.7, 0.2], dtype=torch.float64)
+    others = 1.5 * gaussian(50, 4, seed=3)
+    logits = torch.cat([pair.expand(50, 2), others], dim=-1)
+    weights = rule(logits)
+    ratios = weights[:, 0] / weights[:, 1]
+    constant = bool((ratios - ratios[0]).abs().max() < 1e-9 * ratios[0].abs())
+    softmax_itself = getattr(rule, "alpha", None) == 1.0
+    assert rule.form_f == (constant and rule.sums_to_one and not softmax_itself)
+
+
+def test_uses_length_means_that_it_does(rule: Normalizer) -> None:
+    """One more key that takes no weight itself changes the others only through n."""
+    # Softpick's neutral key is 0: a very negative one drains the row.
+    neutral = 0.0 if rule.name == "softpick" else -600.0
+    logits = torch.tensor([[2.0, 1.0, 0.6, 0.3, -700.0, neutral]], dtype=torch.float64)
+    with_it = rule(logits)[0, :5]
+    without = rule(logits[:, :5])[0]
+    same = torch.allclose(with_it, without, rtol=1e-9, atol=0)
+    fixed = getattr(rule, "bias", None) is not None  # a given bias replaces the one made from n
+    assert same == (fixed or not rule.uses_length)
+
+
+def test_decoding_equals_the_last_row_of_prefill(rule: Normalizer) -> None:
+    logits = gaussian(2, 7, 7, dtype=torch.float32)
+    prefill = rule(logits, CAUSAL)
+    for query in range(7):
+        decoded = rule(logits[:, query : query + 1, : query + 1])
+        torch.testing.assert_close(
+            decoded[:, 0], prefill[:, query, : query + 1], rtol=1e-6, atol=1e-6
+        )
+
+
+def test_packed_documents_do_not_see_each_other(rule: Normalizer) -> None:
+    logits = gaussian(5, 5)
+    document = torch.tensor([0, 0, 1, 1, 1])
+    mask = (document[:, None] == document) & torch.ones(5, 5, dtype=torch.bool).tril()
+    packed = rule(logits, mask)
+    alone = rule(logits[2:, 2:], torch.ones(3, 3, dtype=torch.bool).tril())
+    torch.testing.assert_close(packed[2:, 2:], alone)
+
+
+@pytest.mark.parametrize("shape", [(6,), (0,), (3, 0), (0, 4), (2, 1), (1,)])
+def test_odd_shapes(rule: Normalizer, shape: tuple[int, ...]) -> None:
+    logits = gaussian(*shape)
+    assert rule(logits).shape == shape
+    assert rule.spectral_norm(logits).shape == shape[:-1]
+    assert rule.jacobian(logits).dense().shape == (*shape, shape[-1])
+
+
+def test_layout_of_the_inputs_does_not_matter(rule: Normalizer) -> None:
+    logits, mask = gaussian(3, 4, 7, 7), CAUSAL
+    expected = rule(logits, mask)
+    transposed = logits.transpose(0, 1).contiguous().transpose(0, 1)
+    strided = torch.stack([logits, logits + 1], dim=-1)[..., 0]
+    for other in (transposed, strided):
+        assert not other.is_contiguous()
+        torch.testing.assert_close(rule(other, mask), expected)
+    for same in (mask.expand(3, 4, 7, 7), mask.expand(4, 7, 7), mask[None].contiguous()):
+        torch.testing.assert_close(rule(logits, same), expected)
+    per_batch = mask.expand(3, 1, 7, 7).contiguous()
+    torch.testing.assert_close(rule(logits, per_batch), expected)
+    whole_rows = torch.tensor([True, False, True] * 2 + [True]).unsqueeze(-1)
+    weights = rule(logits, whole_rows)
+    torch.testing.assert_close(weights[..., 0, :], rule(logits[..., 0, :]))
+    assert (weights[..., 1, :] == 0).all()
+
+
+def test_without_the_shortcuts_of_the_cpu(rule: Normalizer, monkeypatch) -> None:
+    """On other devices nothing is read back to choose a path: every branch is always taken."""
+    logits, mask = gaussian(2, 7, 7), CAUSAL.clone()
+    mask[3] = False
+    expected = rule(logits, mask), rule(logits), rule.spectral_norm(logits, mask)
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    actual = rule(logits, mask), rule(logits), rule.spectral_norm(logits, mask)
+    torch.testing.assert_close(actual, expected)
+
+
+def test_inputs_are_left_alone(rule: Normalizer) -> None:
+    logits, mask = gaussian(2, 7, 7), CAUSAL.clone()
+    logits[0, 0, 3] = -math.inf
+    before = logits.clone(), mask.clone()
+    rule(logits, mask)
+    rule.spectral_norm(logits, mask)
+    assert torch.equal(logits, before[0])
+    assert torch.equal(mask, before[1])

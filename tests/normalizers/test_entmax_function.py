@@ -1,0 +1,39 @@
+"""Newton's iteration in torch against the compiled rows."""
+
+import pytest
+import torch
+
+from headgauge.normalizers import kernels
+from headgauge.normalizers.entmax_function import entmax_weights, newton
+
+HIDDEN = ~torch.ones(40, 40, dtype=torch.bool).tril()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("alpha", [1.0, 1.001, 1.2, 1.5, 1.9, 2.0])
+def test_both_paths_give_the_same_weights(alpha: float, dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(0)
+    scores = (4 * torch.randn(3, 40, 40, generator=generator, dtype=torch.float64)).to(dtype)
+    scores[0, 5] = 1e4
+    scores[0, 6, 3] = 1e4
+    number = torch.tensor(alpha, dtype=torch.float64)
+    compiled = kernels.entmax_forward(scores, number, HIDDEN)
+    plain = newton(scores, number.to(dtype), HIDDEN)
+    close = 1e-13 if dtype == torch.float64 else 2e-6
+    torch.testing.assert_close(compiled, plain, rtol=0, atol=close)
+
+
+def test_both_paths_give_the_same_gradients() -> None:
+    generator = torch.Generator().manual_seed(1)
+    scores = torch.randn(3, 40, 40, generator=generator, dtype=torch.float64)
+    gradient = torch.randn(3, 40, 40, generator=generator, dtype=torch.float64)
+    results = []
+    for compiled in (True, False):
+        with kernels.use_compiled(compiled):
+            z = scores.clone().requires_grad_()
+            alpha = torch.tensor([[[1.0]], [[1.4]], [[2.0]]], dtype=torch.float64)
+            alpha.requires_grad_()
+            entmax_weights(z, alpha, HIDDEN).backward(gradient)
+            results.append((z.grad, alpha.grad))
+    torch.testing.assert_close(results[0][0], results[1][0], rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(results[0][1], results[1][1], rtol=1e-9, atol=1e-12)
