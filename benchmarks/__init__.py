@@ -1,0 +1,1 @@
+"""Timings, side by side with what they replace: `python -m benchmarks` from the repository root."""
