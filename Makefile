@@ -26,7 +26,7 @@ run: $(READY)
 
 test: $(READY)
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

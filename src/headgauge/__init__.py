@@ -1,3 +1,26 @@
-"""headgauge: how selective are the attention heads of a transformer, and what limits them?"""
+"""headgauge: how selective are the attention heads of a transformer, and what limits them?
+
+    import headgauge
+
+    rule = headgauge.normalizers.get("entmax", alpha=1.5)
+    weights = rule(logits, mask)
+
+`headgauge.theory` has the paper's results, `headgauge.normalizers` the rules and
+`headgauge.claims` the ledger. Each is imported when it is first used, because torch takes seconds.
+"""
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headgauge import claims, normalizers, theory
 
 __version__ = "0.1.0"
+__all__ = ["__version__", "claims", "normalizers", "theory"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in __all__:
+        return importlib.import_module(f"headgauge.{name}")
+    raise AttributeError(f"module 'headgauge' has no attribute {name!r}")

@@ -52,11 +52,11 @@ def lower_bound() -> Finding:
 def _fixed_radius_check() -> tuple[int, int]:
     """Corrected bounds for a fixed r against simulated frequencies, with four standard errors."""
     source = generator(13)
-    draws, n, broken, tried = 4000, 8, 0, 0
+    draws, n, broken, tried = 2000, 8, 0, 0
     for sharpness in (0.0, 1.0, 3.0):
         alpha = weights(40, sharpness=sharpness, source=source)
         selected = top_n(alpha, n)
-        for dim in (3, 16, 128):
+        for dim in (3, 16, 64):
             x = sphere(draws, 40, dim, source=source)
             each = distances_to_context(alpha.expand(draws, 40), x, selected.expand(draws, 40))
             for ball in (0.02, 0.05, 0.1, 0.2, 0.5):

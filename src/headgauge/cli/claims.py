@@ -57,7 +57,7 @@ def _check_word(outcome: Outcome) -> Text:
 
 
 def _print_table(console: Console, outcomes: list[Outcome]) -> None:
-    table = Table(title="What the paper prints, and what holds", title_justify="left")
+    table = Table(title="What the paper prints, and whether it holds", title_justify="left")
     table.add_column("#", no_wrap=True)
     table.add_column("printed statement", ratio=1)
     table.add_column("verdict", max_width=12)
@@ -105,4 +105,5 @@ def _summary(outcomes: list[Outcome]) -> str:
     state = f"disagreeing: {', '.join(wrong)}" if wrong else "every check agrees with its verdict"
     seconds = sum(outcome.seconds for outcome in outcomes)
     noun = "statement" if len(outcomes) == 1 else "statements"
-    return f"{len(outcomes)} {noun} ({verdicts}); {state}; {seconds:.1f} s"
+    hint = "" if len(outcomes) == 1 else "; headgauge claims ID shows what holds instead"
+    return f"{len(outcomes)} {noun} ({verdicts}); {state}; {seconds:.1f} s{hint}"
