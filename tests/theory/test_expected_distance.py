@@ -14,7 +14,8 @@ def test_exact_is_the_mean_over_all_subsets(rows):
         selected = torch.zeros(8, dtype=torch.bool)
         selected[list(subset)] = True
         values.append(distance(weights, vectors, selected.expand(len(weights), 8)))
-    assert torch.allclose(expected.exact(weights, vectors, 3), torch.stack(values).mean(0))
+    mean = torch.stack(values).mean(0)
+    assert torch.allclose(expected.exact(weights, vectors, 3), mean, rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("n", range(9))
@@ -64,7 +65,16 @@ def test_one_selected_token_has_a_closed_form(rows):
     weights, vectors = rows
     y = weights[..., None] * vectors
     apart = (y[:, :, None] - y[:, None]).norm(dim=-1)
-    assert torch.allclose(expected.exact(weights, vectors, 1), apart.sum((-2, -1)) / 8)
+    closed = apart.sum((-2, -1)) / 8
+    assert torch.allclose(expected.exact(weights, vectors, 1), closed, rtol=1e-9, atol=1e-15)
+
+
+def test_identical_tokens_have_no_expected_distance_at_n_1():
+    weights = torch.full((7,), 1 / 7, dtype=torch.float64)
+    vectors = torch.randn(1, 5, dtype=torch.float64).expand(7, 5).contiguous()
+    lower, upper = expected.sandwich(weights, vectors, 1)
+    assert lower < 1e-15
+    assert upper < 1e-15
 
 
 def test_the_appendix_form_is_exact_with_one_token_left_out(rows):

@@ -53,3 +53,15 @@ def test_the_condition_does_fail_somewhere():
     vectors = torch.ones(50, 1, dtype=torch.float64)
     selected = top_n(weights, 1)
     assert not expected_limits.may_be_below_expectation(weights, vectors, selected)
+
+
+def test_with_everything_selected_both_are_zero(rows):
+    weights, vectors = rows
+    selected = top_n(weights, 8)
+    assert expected_limits.may_be_below_expectation(weights, vectors, selected).all()
+    assert (expected_limits.cap(weights, vectors, 8) == 0).all()
+
+
+def test_an_impossible_n_is_named():
+    with pytest.raises(ValueError, match="N=9 for 8 keys"):
+        expected_limits.cap(torch.full((8,), 1 / 8), torch.ones(8, 2), 9)

@@ -93,3 +93,44 @@ def test_the_integral_has_converged_and_survives_one_hot_rows(source):
         expected = 2 * q * (1 - q) * 2 / math.pi
         assert fd.mean_over_directions(row).item() == pytest.approx(expected, rel=1e-10)
     assert fd.mean_over_directions(torch.eye(5, dtype=torch.float64)).tolist() == [0] * 5
+
+
+@pytest.mark.parametrize(("dtype", "q"), [(torch.float32, 1e-14), (torch.float64, 1e-160)])
+def test_the_integral_does_not_overflow(dtype, q):
+    row = torch.tensor([1 - q, q, q, 0.0], dtype=dtype)
+    small = torch.tensor([1 - 1e-6, 5e-7, 5e-7, 0.0], dtype=torch.float64)
+    # Linear in q next to one-hot.
+    expected = fd.mean_over_directions(small).item() * (2 * q / 1e-6)
+    assert fd.mean_over_directions(row).double().item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_mean_of_rows_that_sum_to_less_than_one(source):
+    weights = torch.tensor([0.5, 0.2, 0.05], dtype=torch.float64)
+    v = torch.randn(200_000, 3, dtype=torch.float64, generator=source)
+    v = v / v.norm(dim=-1, keepdim=True)
+    lengths = (v @ (torch.diag(weights) - torch.outer(weights, weights))).norm(dim=-1)
+    error = lengths.std().item() / math.sqrt(len(lengths))
+    assert fd.mean_over_directions(weights).item() == pytest.approx(
+        lengths.mean().item(), abs=4 * error
+    )
+
+
+@pytest.mark.parametrize("length", [2, 1001])
+@pytest.mark.parametrize("lead", [0.0, 5.0, 30.0, 100.0, 600.0])
+def test_the_worst_direction_keeps_its_digits_next_to_one_hot(length, lead):
+    logits = torch.zeros(length, dtype=torch.float64)
+    logits[0] = lead
+    norm = sensitivity.spectral_norm(torch.softmax(logits, -1)).item()
+    worst = fd.worst_sensitivity(logits, 1e-6).item()
+    assert worst == pytest.approx(norm, rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 50.0, 2000.0])
+def test_the_change_of_weights_is_the_difference(source, size):
+    logits = 3 * torch.randn(40, 9, dtype=torch.float64, generator=source)
+    step = size * torch.randn(40, 9, dtype=torch.float64, generator=source)
+    change = fd.change_of_weights(logits, step, 0.7)
+    plain = torch.softmax((logits + step) / 0.7, -1) - torch.softmax(logits / 0.7, -1)
+    # The plain difference itself rounds logits of thousands.
+    assert torch.allclose(change, plain, rtol=0, atol=1e-16 * (100 + 10 * size))
+    assert change.sum(-1).abs().max() < 1e-16 * (100 + 10 * size)

@@ -38,6 +38,8 @@ def test_the_corrected_bounds_hold(function, logits):
     assert (norm <= general.logarithmic_bound(values, slopes)).all()
     assert (norm <= general.projector_bound(values, slopes)).all()
     assert (norm <= general.euclidean_bound(values, slopes)).all()
+    smallest = general.smallest_value_bound(values, slopes)
+    assert (general.projector_bound(values, slopes) <= smallest * (1 + 1e-12)).all()
 
 
 def test_the_logarithmic_bound_is_exact_for_softmax(logits):
@@ -68,3 +70,11 @@ def test_a_small_f_does_not_make_a_large_jacobian():
     values = torch.exp(torch.tensor([0.0, 0.3, -60.0], dtype=torch.float64))
     assert general.spectral_norm(values, values).item() == pytest.approx(0.489, abs=1e-3)
     assert general.uncapped_lemma_2_printed(values, values) > 1e51
+
+
+def test_f_may_be_zero():
+    values = torch.tensor([1.0, 0.0, 3.0], dtype=torch.float64)
+    slopes = torch.tensor([1.0, 0.5, 1.0], dtype=torch.float64)
+    dense = general.jacobian(values, slopes)
+    assert dense.isfinite().all()
+    assert dense.sum(0).abs().max() < 1e-15

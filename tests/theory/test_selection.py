@@ -52,3 +52,12 @@ def test_leave_one_out_keeps_the_digits_next_to_a_dominant_entry(values, exponen
     for i in range(len(row)):
         rest = torch.cat([row[:i], row[i + 1 :]]).sum()
         assert got[i].item() == pytest.approx(rest.item(), rel=1e-14, abs=1e-320)
+
+
+def test_missing_mass():
+    rows = torch.tensor([[0.5, 0.5], [0.5, 0.2], [0.0, 0.0], [0.8, 0.4], [1.5, -0.5]])
+    got = selection.missing_mass(rows)
+    assert got[:3].tolist() == pytest.approx([0.0, 0.3, 1.0])
+    assert got[3:].isnan().all()
+    # A rounding error is no missing mass.
+    assert selection.missing_mass(torch.tensor([1 - 1e-7, 0.0])) == 0

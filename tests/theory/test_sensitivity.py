@@ -30,10 +30,11 @@ def precise_eigenvalue(weights: torch.Tensor) -> float:
 def test_norms_agree_with_dense_linear_algebra(rows):
     weights, _ = rows
     eigenvalues = torch.linalg.eigvalsh(matrix(weights))[..., -1]
-    assert torch.allclose(sensitivity.largest_eigenvalue(weights), eigenvalues, atol=1e-14)
+    exact = {"rtol": 1e-12, "atol": 1e-14}
+    assert torch.allclose(sensitivity.largest_eigenvalue(weights), eigenvalues, **exact)
     dense = matrix(weights).norm(dim=(-2, -1))
-    assert torch.allclose(sensitivity.frobenius_norm(weights), dense, atol=1e-15)
-    assert torch.allclose(sensitivity.spectral_norm(weights, 0.1), 10 * eigenvalues, atol=1e-12)
+    assert torch.allclose(sensitivity.frobenius_norm(weights), dense, **exact)
+    assert torch.allclose(sensitivity.spectral_norm(weights, 0.1), 10 * eigenvalues, **exact)
 
 
 @given(st.lists(st.floats(-60, 60), min_size=2, max_size=6))
@@ -55,7 +56,50 @@ def test_weights_that_sum_to_less_than_one(logits):
     missing, weights = everything[0], everything[1:]
     exact = torch.linalg.eigvalsh(matrix(weights))[-1]
     got = sensitivity.largest_eigenvalue(weights, missing)
-    assert got.item() == pytest.approx(exact.item(), abs=1e-15)
+    assert got.item() == pytest.approx(exact.item(), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("row", [[0.5, 0.2], [0.3], [0.25, 0.25, 0.1], [0.0, 0.0], [0.9, 1e-3]])
+def test_what_is_missing_is_found_from_the_sum(row):
+    weights = torch.tensor(row, dtype=torch.float64)
+    dense = matrix(weights)
+    norm = torch.linalg.matrix_norm(dense, 2).item()
+    assert sensitivity.largest_eigenvalue(weights).item() == pytest.approx(norm, abs=1e-15)
+    frobenius = dense.norm().item()
+    assert sensitivity.frobenius_norm(weights).item() == pytest.approx(frobenius, abs=1e-15)
+    assert sensitivity.closed_lower_bound(weights).item() <= norm + 1e-15
+    assert norm <= sensitivity.closed_upper_bound(weights).item() + 1e-15
+
+
+@pytest.mark.parametrize("row", [[0.9, 0.4], [1.2, -0.2]])
+def test_rows_that_are_no_weights_are_nan(row):
+    weights = torch.tensor(row, dtype=torch.float64)
+    for norm in (
+        sensitivity.largest_eigenvalue,
+        sensitivity.frobenius_norm,
+        sensitivity.closed_lower_bound,
+        sensitivity.closed_upper_bound,
+    ):
+        assert norm(weights).isnan()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "small"),
+    [(torch.float64, 1e-200), (torch.float64, 1e-290), (torch.float32, 1e-25)],
+)
+def test_nothing_underflows_beside_a_one_hot_entry(dtype, small):
+    """λ₁ ≈ ‖C‖_F to first order in q, the sum of the rest: both are of the size of q."""
+    weights = torch.tensor([1.0, small] + [small / 10] * 50, dtype=dtype)
+    unit = torch.tensor([1.0] + [0.1] * 50, dtype=torch.float64)
+    # C ≈ small·M with M = diag(0, u) − e₁uᵀ − ue₁ᵀ + (Σu)e₁e₁ᵀ, to first order.
+    first_order = torch.diag(torch.cat([unit.sum()[None], unit]))
+    first_order[0, 1:] = first_order[1:, 0] = -unit
+    expected = torch.linalg.eigvalsh(first_order)[-1].item()
+    got = sensitivity.largest_eigenvalue(weights).double().item() / small
+    assert got == pytest.approx(expected, rel=1e-5)
+    frobenius = sensitivity.frobenius_norm(weights).double().item() / small
+    assert frobenius == pytest.approx(first_order.norm().item(), rel=1e-5)
+    assert sensitivity.closed_lower_bound(weights).item() <= got * small * (1 + 1e-5)
 
 
 def test_the_leading_direction_is_the_eigenvector(rows):
@@ -64,7 +108,7 @@ def test_the_leading_direction_is_the_eigenvector(rows):
     assert torch.allclose(direction.norm(dim=-1), torch.ones(len(weights), dtype=torch.float64))
     product = (matrix(weights) @ direction[..., None])[..., 0]
     expected = sensitivity.largest_eigenvalue(weights)[..., None] * direction
-    assert torch.allclose(product, expected, atol=1e-14)
+    assert torch.allclose(product, expected, rtol=1e-12, atol=1e-14)
 
 
 def test_two_equal_logits_attain_one_half():
@@ -108,7 +152,7 @@ def test_many_long_rows_converge():
     assert (norm <= sensitivity.closed_upper_bound(weights) * (1 + 1e-12)).all()
     some = slice(0, 200, 40)
     dense = torch.linalg.eigvalsh(matrix(weights[some]))[..., -1]
-    assert torch.allclose(norm[some], dense, atol=1e-13)
+    assert torch.allclose(norm[some], dense, rtol=1e-12, atol=1e-13)
 
 
 def test_the_swap_example_is_three_over_two_root_two():

@@ -71,3 +71,10 @@ def test_the_data_dependent_bounds_hold_and_are_better(temperature):
     assert (weights.amax(-1) <= upper * (1 + 1e-12)).all()
     jensen = vanishing.jensen_upper_bound(logits, temperature)
     assert (weights <= jensen * (1 + 1e-12)).all()
+    by_norms = vanishing.key_spread_upper_bound(query, keys, temperature)
+    assert (jensen <= by_norms * (1 + 1e-12)).all()
+
+
+def test_a_single_key_has_all_the_weight():
+    lower, upper = vanishing.corollary_1_sharp(torch.tensor([1.0, 800.0]), 1)
+    assert lower.tolist() == upper.tolist() == [1, 1]

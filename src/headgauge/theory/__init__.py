@@ -17,6 +17,7 @@ In the paper's order ("Limitations of Normalization in Attention Mechanism", arX
 | `general_normalizer` | Lemma 2: the Jacobian for any F |
 | `finite_difference` | Algorithm 5's g and its sharp bound |
 | `concentration`, `sharpness`, `coverage` | what the discussion asks to watch |
+| `trade_off` | the slides' closing sentence, and what holds instead |
 
 A row holds the keys that count for its query. Functions take one row or any batch of rows, compute
 in the dtype they are given (float64 for a reference), and need torch and scipy only.
@@ -37,6 +38,7 @@ from headgauge.theory import (
     separability,
     separability_bounds,
     sharpness,
+    trade_off,
     vanishing,
 )
 
@@ -55,5 +57,6 @@ __all__ = [
     "separability",
     "separability_bounds",
     "sharpness",
+    "trade_off",
     "vanishing",
 ]

@@ -25,5 +25,5 @@ def sink_weight(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
 
 
 def max_logit(logits: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
-    """max_j l_j, of q·k·scale before any soft cap or bias."""
+    """max_j l_j, where l is q·k·scale: what the model computes before it caps or biases logits."""
     return logits.amax(-1)

@@ -28,7 +28,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headgauge.theory.distance import distance
-from headgauge.theory.selection import top_n_indices, weighted
+from headgauge.theory.selection import leave_one_out_sum, top_n_indices, weighted
 
 EXACT_LIMIT = 200_000
 
@@ -74,21 +74,38 @@ def conditional_moments(
     length = weights.shape[-1]
     _check_n(n, length)
     y = weighted(weights, vectors)
-    others = y.sum(-2, keepdim=True) - y
-    squares = (y**2).sum(-1)
-    other_squares = squares.sum(-1, keepdim=True) - squares
-    fraction, variance = _subset_sum(others, other_squares, length - 1, n)
-    return _norm(y - fraction * others), variance
+    mean, variance = _sum_of_others(y, n)
+    return _norm(y - mean), variance
 
 
-def _subset_sum(total: Tensor, squares: Tensor, size: int, drawn: int) -> tuple[float, Tensor]:
-    """Mean (as a share of `total`) and variance of the sum of `drawn` out of `size` vectors."""
-    if size <= 0 or drawn <= 0:
-        return 0.0, torch.zeros_like(squares)
-    if size == 1 or drawn >= size:
-        return min(drawn / size, 1.0), torch.zeros_like(squares)
-    spread = (squares - (total**2).sum(-1) / size).clamp(min=0)
-    return drawn / size, drawn * (size - drawn) / (size * (size - 1)) * spread
+def _sum_of(vectors: Tensor, drawn: int) -> tuple[Tensor, Tensor]:
+    """Mean and variance of the sum of `drawn` of the vectors.
+
+    The variance does not change when all vectors move alike, so it is taken around their mean:
+    squares of nearly equal vectors would otherwise leave only rounding.
+    """
+    size = vectors.shape[-2]
+    mean = vectors.mean(-2) if size else vectors.sum(-2)
+    squares = ((vectors - mean[..., None, :]) ** 2).sum((-2, -1))
+    return drawn * mean, _variance_factor(drawn, size) * squares
+
+
+def _sum_of_others(vectors: Tensor, drawn: int) -> tuple[Tensor, Tensor]:
+    """For every i, mean and variance of the sum of `drawn` of the vectors other than i."""
+    size = vectors.shape[-2] - 1
+    if size <= 0:
+        return torch.zeros_like(vectors), torch.zeros_like(vectors[..., 0])
+    mean = vectors.mean(-2, keepdim=True)
+    centred = vectors - mean
+    squares = (centred**2).sum(-1)
+    # The centred vectors sum to zero, so those without i sum to −z_i.
+    spread = (leave_one_out_sum(squares) - squares / size).clamp(min=0)
+    return drawn * (mean - centred / size), _variance_factor(drawn, size) * spread
+
+
+def _variance_factor(drawn: int, size: int) -> float:
+    """N(L − N)/(L(L − 1)): how the spread of `size` vectors shows in the sum of `drawn` of them."""
+    return drawn * (size - drawn) / (size * (size - 1)) if 0 < drawn < size else 0.0
 
 
 def appendix(
@@ -124,10 +141,6 @@ def stratified_sandwich(
     y = y.gather(-2, order[..., None].expand(y.shape))
     strata = min(strata, length)
     heavy, light = y[..., :strata, :], y[..., strata:, :]
-    light_total, light_squares = light.sum(-2), (light**2).sum((-2, -1))
-    others_total = light_total[..., None, :] - light
-    others_squares = light_squares[..., None] - (light**2).sum(-1)
-
     lower = torch.zeros_like(weights[..., 0])
     upper = torch.zeros_like(lower)
     subsets = math.comb(length, n)
@@ -139,15 +152,15 @@ def stratified_sandwich(
         flags = torch.tensor(drawn, device=y.device)
         fixed = (heavy * flags[:, None]).sum(-2)
         # A heavy key that was not drawn is certainly outside I ...
-        share, variance = _subset_sum(light_total, light_squares, length - strata, rest)
-        centre = _norm(heavy - (fixed + share * light_total)[..., None, :])[..., ~flags]
+        mean, variance = _sum_of(light, rest)
+        centre = _norm(heavy - (fixed + mean)[..., None, :])[..., ~flags]
         case_lower = centre.sum(-1)
         case_upper = (centre**2 + variance[..., None]).sqrt().sum(-1)
         # ... a light one with the probability that the rest of the draw leaves it out.
         if length > strata:
             left_out = (length - strata - rest) / (length - strata)
-            share, variance = _subset_sum(others_total, others_squares, length - strata - 1, rest)
-            centre = _norm(light - fixed[..., None, :] - share * others_total)
+            mean, variance = _sum_of_others(light, rest)
+            centre = _norm(light - fixed[..., None, :] - mean)
             case_lower = case_lower + left_out * centre.sum(-1)
             case_upper = case_upper + left_out * (centre**2 + variance).sqrt().sum(-1)
         lower = lower + probability * case_lower

@@ -32,6 +32,8 @@ def cap(
 ) -> Float[Tensor, "*rows"]:
     """(1 − N/L)(N + 1)S ≥ E for every row."""
     length = weights.shape[-1]
+    if not 0 <= n <= length:
+        raise ValueError(f"the cap needs 0 <= N <= keys, got N={n} for {length} keys")
     return (1 - n / length) * (n + 1) * corollary_2_printed(weights, vectors)
 
 
@@ -43,10 +45,12 @@ def may_be_below_expectation(
     """The necessary condition ‖s‖ ≤ (N+1)S/L + ‖u‖/(L−N) for d̃ ≤ E.
 
     From d̃ ≥ n‖s‖ − ‖u‖ and E ≤ (n/L)(N + 1)S. Where it is False, d̃ > E without computing either.
+    With every key selected both are zero and it is True.
     """
     length = weights.shape[-1]
     chosen = selected.sum(-1)
     context = torch.linalg.vector_norm(context_vector(weights, vectors, selected), dim=-1)
     outside = torch.linalg.vector_norm(context_vector(weights, vectors, ~selected), dim=-1)
     total = corollary_2_printed(weights, vectors)
-    return context <= (chosen + 1) * total / length + outside / (length - chosen)
+    left = length - chosen
+    return (context * left <= (chosen + 1) * total * left / length + outside) | (left == 0)

@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.selection import missing_mass
 from headgauge.theory.sensitivity import frobenius_norm, leading_direction
 
 
@@ -28,9 +29,32 @@ def sensitivity(
     temperature: float = 1.0,
 ) -> Float[Tensor, "*rows"]:
     """g = ‖softmax((l + εv)/T) − softmax(l/T)‖₂/ε for a unit v."""
-    base = torch.softmax(logits / temperature, -1)
-    moved = torch.softmax((logits + epsilon * direction) / temperature, -1)
-    return torch.linalg.vector_norm(moved - base, dim=-1) / epsilon
+    change = change_of_weights(logits, epsilon * direction, temperature)
+    return torch.linalg.vector_norm(change, dim=-1) / epsilon
+
+
+def change_of_weights(
+    logits: Float[Tensor, "*rows keys"],
+    step: Float[Tensor, "*#rows keys"],
+    temperature: float = 1.0,
+) -> Float[Tensor, "*rows keys"]:
+    """softmax((l + step)/T) − softmax(l/T) without subtracting one weight from another.
+
+    Next to a one-hot row both weights of the winner are 1 to the last digit and their difference
+    would be lost. With δ the step of each logit beyond the winner's, log p′ − log p is δ − c with
+    c = log Σ p e^δ = log1p(Σ p (e^δ − 1)), and p′ − p follows from it by expm1.
+    """
+    log_base = torch.log_softmax(logits / temperature, -1)
+    base = log_base.exp()
+    winner = base.argmax(-1, keepdim=True)
+    delta = (step / temperature).expand(base.shape)
+    delta = delta - delta.gather(-1, winner)
+    # For steps of many units the sum would overflow; nothing small is left to protect there.
+    near = torch.log1p((base * torch.expm1(delta.clamp(max=30))).sum(-1, keepdim=True))
+    far = torch.logsumexp(log_base + delta, -1, keepdim=True)
+    ratio = delta - torch.where(delta.amax(-1, keepdim=True) > 30, far, near)
+    larger = torch.exp(log_base + ratio.clamp(min=0))
+    return larger * torch.expm1(-ratio.abs()) * -torch.sign(ratio)
 
 
 def random_direction(
@@ -46,7 +70,7 @@ def random_direction(
 def worst_sensitivity(
     logits: Float[Tensor, "*rows keys"], epsilon: float, temperature: float = 1.0
 ) -> Float[Tensor, "*rows"]:
-    """g along the leading eigenvector at the base point, the better of its two signs."""
+    """g along ± the eigenvector of λ₁ at l: of the two directions, the one that moves α more."""
     direction = leading_direction(torch.softmax(logits / temperature, -1))
     return torch.maximum(
         sensitivity(logits, direction, epsilon, temperature),
@@ -87,16 +111,16 @@ def mean_over_directions(
     a_j = 1/(1 + θ²p_j²) it splits into terms that are all non-negative,
 
         log det = Σ_{j≥2} log(1 + θ²p_j²) + log(1 + 2Re w + |w|²),
-        Re w = θ² Σ_{j≥2} p_j²(p₁ − p_j)a_j,   Im w = θ Σ_{j≥2} p_j(p₁ − p_j)a_j,
+        Re w = θ² Σ_{j≥2} p_j²(p₁ − p_j)a_j,   Im w = θ Σ_{j≥2} p_j(p₁ − p_j)a_j + θp₁(1 − Σp),
 
     so nothing cancels, not even next to a one-hot row. The trapezoid rule in log θ converges
     geometrically; beyond its ends the integrand is e^{±t} and the rest is a geometric series.
     """
     ordered = torch.sort(weights, dim=-1, descending=True, stable=True).values
     first, rest = ordered[..., :1], ordered[..., 1:]
+    missing = missing_mass(weights)
     scale = frobenius_norm(weights)
-    active = scale > 0
-    unit = torch.where(active, scale, 1.0)
+    unit = torch.where(scale == 0, 1.0, scale)
 
     low, high = math.log(1e-5), math.log(1e7)
     step = (high - low) / (nodes - 1)
@@ -106,8 +130,9 @@ def mean_over_directions(
         theta = (math.exp(log_u) / unit)[..., None]
         squared = (theta * rest) ** 2
         damped = rest * (first - rest) / (1 + squared)
-        real = (theta**2 * rest * damped).sum(-1)
-        imaginary = (theta * damped).sum(-1)
+        # Grouped so that no factor overflows: θ is as large as the weights are small.
+        real = ((theta * rest) * (theta * damped)).sum(-1)
+        imaginary = (theta * damped).sum(-1) + (theta * first * missing[..., None])[..., 0]
         log_det = torch.log1p(squared).sum(-1) + torch.log1p(2 * real + real**2 + imaginary**2)
         value = -torch.expm1(-0.5 * log_det) * math.exp(-log_u)
         total = total + value
@@ -116,4 +141,4 @@ def mean_over_directions(
     mean = math.sqrt(2 / math.pi) * step * total * unit
     size = dim or weights.shape[-1]
     chi_mean = math.sqrt(2) * math.exp(math.lgamma((size + 1) / 2) - math.lgamma(size / 2))
-    return torch.where(active, mean / chi_mean / temperature, 0.0)
+    return torch.where(scale == 0, 0.0, mean / chi_mean / temperature)

@@ -10,7 +10,8 @@ second term lacks a factor L. With genuine Euclidean norms it is true (`euclidea
 Corrected. With p = α and φ = (log F)′ = F′/F the Jacobian is C(p)·diag(φ), so
 
     ‖∇α‖₂ ≤ λ₁(C(p))·max|φ| ≤ ½ max|φ|                          (`logarithmic_bound`)
-    ‖∇α‖₂ ≤ max|F′| √L ‖F‖₂/S_F² ≤ max|F′| max F/(L m²)           (`projector_bound`)
+    ‖∇α‖₂ ≤ max|F′| √L ‖F‖₂/S_F²                                 (`projector_bound`)
+          ≤ max|F′| max F/(L m²)                                  (`smallest_value_bound`)
 
 Proof of the second. ∇α = (I − p1ᵀ)diag(F′)/S_F, and an oblique projector has the norm
 ‖I − p1ᵀ‖ = √L‖p‖₂. What governs the Jacobian is (log F)′, not how small F becomes.
@@ -37,11 +38,10 @@ def normalise(
 def jacobian(
     values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows keys keys"]:
-    """∂α_i/∂l_k = δ_ik p_i φ_i − p_i p_k φ_k."""
-    weights = values / values.sum(-1, keepdim=True)
-    phi = slopes / values
-    scaled = (weights * phi)[..., None, :]
-    return torch.diag_embed(weights * phi) - weights[..., :, None] * scaled
+    """∂α_i/∂l_k = δ_ik p_i φ_i − p_i p_k φ_k, with p_i φ_i = F′_i/S_F so that F may be zero."""
+    total = values.sum(-1, keepdim=True)
+    weights, scaled = values / total, slopes / total
+    return torch.diag_embed(scaled) - weights[..., :, None] * scaled[..., None, :]
 
 
 def spectral_norm(
@@ -80,7 +80,7 @@ def euclidean_bound(
 def logarithmic_bound(
     values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows"]:
-    """λ₁(C(p)) max|F′/F|, the corrected Lemma 2; exact for softmax."""
+    """λ₁(C(p)) max|F′/F| for F > 0, the corrected Lemma 2; exact for softmax."""
     weights = values / values.sum(-1, keepdim=True)
     return largest_eigenvalue(weights) * (slopes / values).abs().amax(-1)
 
@@ -92,3 +92,11 @@ def projector_bound(
     norm = torch.linalg.vector_norm(values, dim=-1)
     root = math.sqrt(values.shape[-1])
     return slopes.abs().amax(-1) * root * norm / values.sum(-1) ** 2
+
+
+def smallest_value_bound(
+    values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
+) -> Float[Tensor, "*rows"]:
+    """max|F′| max F/(L m²): what Lemma 2 becomes in its own terms, once it is corrected."""
+    length, smallest = values.shape[-1], values.amin(-1)
+    return slopes.abs().amax(-1) * values.amax(-1) / (length * smallest**2)

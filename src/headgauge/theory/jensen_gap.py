@@ -3,7 +3,9 @@
 Paper → code: ε in the main text → `printed`, the sum of eq. (25)–(26) → `appendix`, the corrected
 bound → `corrected`. With m_i and V_i as in `expected_distance`:
 
-    0 ≤ ε ≤ (n/L) Σ (√(‖m_i‖² + V_i) − ‖m_i‖) ≤ the printed bound ≤ eq. (25)–(26).
+    0 ≤ ε ≤ (n/L) Σ (√(‖m_i‖² + V_i) − ‖m_i‖) ≤ the printed bound,
+
+which for N < L − 1 is at most eqs. (25)–(26). At N = L − 1, where ε = 0, those are 0.
 
 Proof. The first two are the sandwich. √(m² + V) − m ≤ V/(2m), and V_i ≤ ν Σ_{j≠i}‖y_j‖² because
 (L − 1 − N)/(L − 2) ≤ 1, which is the printed term; eq. (25) lacks its 1/((L−1)(L−2)) and is larger
@@ -20,8 +22,11 @@ from headgauge.theory.expected_distance import conditional_moments
 from headgauge.theory.selection import leave_one_out_sum, weighted
 
 
-def _other_squares(weights: Tensor, vectors: Tensor) -> Tensor:
-    return leave_one_out_sum((weighted(weights, vectors) ** 2).sum(-1))
+def _bound(factor: float, weights: Tensor, vectors: Tensor, n: int) -> Tensor:
+    """factor · Σ_i Σ_{j≠i}‖y_j‖²/‖m_i‖, where nothing divided by nothing is nothing."""
+    centre, _ = conditional_moments(weights, vectors, n)
+    squares = factor * leave_one_out_sum((weighted(weights, vectors) ** 2).sum(-1))
+    return torch.where(squares > 0, squares / centre, 0.0).sum(-1)
 
 
 def printed(
@@ -29,10 +34,8 @@ def printed(
 ) -> Float[Tensor, "*rows"]:
     """½(1 − N/L) Σ_i ν Σ_{j≠i}‖y_j‖² / ‖m_i‖. True but loose; infinite where an m_i vanishes."""
     length = weights.shape[-1]
-    centre, _ = conditional_moments(weights, vectors, n)
-    nu = n / (length - 1)
-    terms = nu * _other_squares(weights, vectors) / centre
-    return 0.5 * (1 - n / length) * terms.sum(-1)
+    nu = n / (length - 1) if length > 1 else 0.0
+    return _bound(0.5 * (1 - n / length) * nu, weights, vectors, n)
 
 
 def appendix(
@@ -40,9 +43,7 @@ def appendix(
 ) -> Float[Tensor, "*rows"]:
     """Eqs. (25) and (26), with the undefined s_i read as E[s | i ∉ I]. True but vacuous."""
     length = weights.shape[-1]
-    centre, _ = conditional_moments(weights, vectors, n)
-    terms = n * (length - n - 1) * _other_squares(weights, vectors) / centre
-    return 0.5 * (length - n) / length * terms.sum(-1)
+    return _bound(0.5 * (length - n) / length * n * max(length - n - 1, 0), weights, vectors, n)
 
 
 def corrected(

@@ -59,6 +59,17 @@ def sums_to_one(
     return ((weights.sum(-1) - 1).abs() <= tolerance) & (weights >= 0).all(-1)
 
 
+def missing_mass(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
+    """1 − Σα where a row gives less than all its weight away (softmax-1, sinks), else 0.
+
+    A row within 1e-5 of one is taken to sum to one: the difference is rounding, and next to a
+    one-hot row it would swamp the weights that matter. NaN where no such reading exists: a sum
+    above one, or a negative weight.
+    """
+    missing = (1 - weights.sum(-1)).masked_fill(sums_to_one(weights), 0.0)
+    return torch.where((missing >= 0) & (weights >= 0).all(-1), missing, torch.nan)
+
+
 def leave_one_out_sum(values: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
     """Σ_{j≠i} v_j for every i, for non-negative v.
 

@@ -8,6 +8,14 @@ As printed, ‖∇α‖₂ ≤ min{1/(4T), √2}. Both halves are false: two equ
 Proof. Let σ_k = Σ p_i^k. Then ‖C‖_F² = σ₂ − 2σ₃ + σ₂², and Cauchy–Schwarz gives σ₃ ≥ σ₂², so
 ‖C‖_F² ≤ σ₂(1 − σ₂) ≤ 1/4 and λ₁(C) ≤ ‖C‖_F ≤ 1/2, with equality at p = (½, ½, 0, …). The
 printed 1/4 is the largest possible *entry* of C, and √2 is a cap on ‖α − α′‖, not on a derivative.
+
+1/(2T) is the worst case, reached at ties. A typical row does not follow it: if the gap G of the two
+largest logits has a density f near 0, then E‖∇α‖₂ → f(0) as T → 0. Proof. For T → 0 only the two
+largest weights remain, where ‖∇α‖₂ = (2/T)·σ(G/T)(1 − σ(G/T)) with σ the logistic function. Its
+mean ∫ (2/T) σ(1 − σ)(g/T) f(g) dg tends to 2f(0) ∫₀^∞ σ(1 − σ) = 2f(0)(1 − ½).
+
+Rows that sum to less than one, as under softmax-1 or a sink, are the same matrix with a key left
+out, whose weight is the missing mass; everything here holds for them too. A sum above one is NaN.
 """
 
 import math
@@ -17,7 +25,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.theory.selection import leave_one_out_sum
+from headgauge.theory.selection import leave_one_out_sum, missing_mass
 
 
 class Secular(NamedTuple):
@@ -43,9 +51,10 @@ def solve_secular(
     ever crossing it. Each step is O(keys); five are usual. Nothing is subtracted from a number of
     its own size, so a nearly one-hot row keeps its digits.
 
-    Weights that sum to 1 − c, as under softmax-1 or a sink, act as if a key that carries c but
-    does not count had been left out: pass `missing` = c, and c·ν/(ν + p₂) joins the sum.
+    Weights that sum to 1 − c act as if a key that carries c but does not count had been left out:
+    c·ν/(ν + p₂) joins the sum. `missing` gives c where it is known better than as 1 − Σp.
     """
+    missing = missing_mass(weights) if missing is None else missing.to(weights.dtype)
     ordered, order = torch.sort(weights, dim=-1, descending=True, stable=True)
     first, rest = ordered[..., 0], ordered[..., 1:]
     if rest.shape[-1] == 0:
@@ -53,10 +62,8 @@ def solve_secular(
     second = rest[..., 0]
     gap = first - second
     below_second = second[..., None] - rest
-    mass, offset = rest, below_second
-    if missing is not None:
-        mass = torch.cat([rest, missing.to(rest.dtype)[..., None]], dim=-1)
-        offset = torch.cat([below_second, second[..., None]], dim=-1)
+    mass = torch.cat([rest, missing[..., None]], dim=-1)
+    offset = torch.cat([below_second, second[..., None]], dim=-1)
 
     # Gershgorin's 2p₁(1 − p₁) is to the right of λ and of its size; starting from g ≈ 1 next to a
     # root near 1e-18 would lose that root in the first subtraction.
@@ -68,7 +75,8 @@ def solve_secular(
         # ν/(ν + 0) is 1, also in the limit ν → 0.
         share = torch.where(offset > 0, nu[..., None] / safe, 1.0)
         total = (mass * share).sum(-1)
-        slope = (mass * torch.where(offset > 0, offset / safe**2, 0.0)).sum(-1)
+        # Not mass·offset/safe²: next to a one-hot row the square is below the smallest number.
+        slope = torch.where(offset > 0, (mass / safe) * (offset / safe), 0.0).sum(-1)
         value = (gap - nu) * total - first * nu
         derivative = -total + (gap - nu) * slope - first
         step = torch.where(derivative < 0, value / derivative, 0.0)
@@ -86,8 +94,8 @@ def largest_eigenvalue(
     """λ₁ of diag(p) − ppᵀ, exact to rounding, in O(keys) per row after a sort."""
     if weights.shape[-1] == 1:
         # One key: the matrix is p − p² = p·c, and the secular equation has nothing to bracket.
-        only = weights[..., 0]
-        return only * (missing if missing is not None else torch.zeros_like(only))
+        missing = missing_mass(weights) if missing is None else missing.to(weights.dtype)
+        return weights[..., 0] * missing
     solved = solve_secular(weights, missing)
     return solved.ordered[..., 1] + solved.nu
 
@@ -130,12 +138,23 @@ def frobenius_norm(
 ) -> Float[Tensor, "*rows"]:
     """‖∇α‖_F as a sum of non-negative terms.
 
-    Σ p_i² [(1 − p_i)² + Σ_{j≠i} p_j²]; the textbook σ₂ − 2σ₃ + σ₂² has no digits left near a
-    one-hot row.
+    Σ p_i² [(1 − p_i)² + Σ_{j≠i} p_j²], with q = 1 − p₁ taken out so that squares of what is left
+    beside a one-hot entry do not vanish. The textbook σ₂ − 2σ₃ + σ₂² has no digits left there.
     """
-    complement = leave_one_out_sum(weights)
-    other_squares = leave_one_out_sum(weights**2)
-    return (weights**2 * (complement**2 + other_squares)).sum(-1).sqrt() / temperature
+    first, rest, q = _largest_and_rest(weights)
+    scaled = torch.where(q[..., None] > 0, rest / q[..., None], 0.0)
+    complement = first[..., None] + q[..., None] - rest
+    own = (scaled**2 * complement**2).sum(-1)
+    pairs = (scaled**2 * leave_one_out_sum(rest**2)).sum(-1) if rest.shape[-1] else 0.0
+    with_first = 2 * first**2 * (scaled**2).sum(-1)
+    return q * (first**2 + own + with_first + pairs).sqrt() / temperature
+
+
+def _largest_and_rest(weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """p₁, the others in falling order, and 1 − p₁ as the sum of all that is not p₁."""
+    ordered = torch.sort(weights, dim=-1, descending=True, stable=True).values
+    first, rest = ordered[..., 0], ordered[..., 1:]
+    return first, rest, rest.sum(-1) + missing_mass(weights)
 
 
 def closed_lower_bound(
@@ -146,20 +165,17 @@ def closed_lower_bound(
     p₁(1 − p₁) and (p₁ + p₂ − (p₁ − p₂)²)/2 are Rayleigh quotients of e₁ and (e₁ − e₂)/√2, p₂ is
     interlacing, and p₁√((1 − p₁)² + Σ_{i≥2} p_i²) is ‖Ce₁‖. 1 − p₁ is the sum of the rest.
     """
-    ordered = torch.sort(weights, dim=-1, descending=True, stable=True).values
-    first, rest = ordered[..., 0], ordered[..., 1:]
+    first, rest, q = _largest_and_rest(weights)
     second = rest[..., 0] if rest.shape[-1] else torch.zeros_like(first)
-    complement = rest.sum(-1)
+    spread = torch.where(q[..., None] > 0, rest / q[..., None], 0.0)
     candidates = torch.stack(
         [
-            first * complement,
+            first * q,
             second,
-            (first * complement + second * (1 - second) + 2 * first * second) / 2,
-            first * (complement**2 + (rest**2).sum(-1)).sqrt(),
+            (first * q + second * (1 - second) + 2 * first * second) / 2,
+            first * q * (1 + (spread**2).sum(-1)).sqrt(),
         ]
     )
-    if rest.shape[-1] == 0:
-        return torch.zeros_like(first)
     return candidates.amax(0) / temperature
 
 
@@ -167,9 +183,8 @@ def closed_upper_bound(
     weights: Float[Tensor, "*rows keys"], temperature: float = 1.0
 ) -> Float[Tensor, "*rows"]:
     """min{p₁, 2p₁(1 − p₁)}/T, which is at most 1/(2T): C is below diag(p), and Gershgorin."""
-    first, at = weights.max(-1)
-    complement = leave_one_out_sum(weights).gather(-1, at[..., None])[..., 0]
-    return torch.minimum(first, 2 * first * complement) / temperature
+    first, _, q = _largest_and_rest(weights)
+    return torch.minimum(first, 2 * first * q) / temperature
 
 
 def corollary_3_printed(temperature: float) -> float:

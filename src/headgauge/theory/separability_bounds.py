@@ -6,8 +6,9 @@ Paper → code: X_i = ‖α_i x_i − s‖, M → `sphere_radius`, d → `dim`, 
 For a fixed r (`fixed_radius_bounds`). With A_i = Σ_{j≠i} α_j² and A4_i = Σ_{j≠i} α_j⁴ over the
 selected keys, E X_i² = M²A_i and Var X_i² = v_i = (2M⁴/d)(A_i² − A4_i), both exact. Jensen and
 Hölder (E X² ≤ (E X)^{2/3} (E X⁴)^{1/3}) bracket the mean: μ_i = M√A_i/√(1 + v_i/(M⁴A_i²)) ≤ E X_i ≤
-M√A_i. X_i is √A_i-Lipschitz on a product of spheres whose log-Sobolev constant (d − 1)/M² is a
-cited fact; Herbst's argument and Cantelli's inequality then give
+M√A_i. As a function of the selected points, X_i has the Lipschitz constant √A_i, and the product of
+their spheres inherits the log-Sobolev constant (d − 1)/M² of one sphere (a known fact, cited and
+not proved here). Herbst's argument and Cantelli's inequality then give
 
     P(X_i ≤ r) ≤ min{ exp(−(d−1)(μ_i − r)₊²/(2M²A_i)),  v_i/(v_i + (M²A_i − r²)₊²) },
     P(X_i ≤ r) ≥ max{ 1{r ≥ ξ_i},  1 − exp(−(d−1)(r − M√A_i)₊²/(2M²A_i)),
@@ -19,8 +20,9 @@ cosine of x_j and s is at most c_ij = (‖s‖² + α_j²M² − X_i²)/(2α_jM�
 
     E[N_s | x_I] = Σ_{i∈I} Π_{j∉I} F_d(c_ij),   F_d(c) = ½(1 + sgn(c) I_{c²}(½, (d−1)/2)).
 
-What N_s/N is (`flat_weight_law`). For flat weights it is about E Φ(√(d/N) − max of L−N normals),
-an approximation and not a theorem: a curve in d, N and L, on which 80 % is one point.
+What N_s/N is (`flat_weight_law`). For flat weights and N > 1 it is about E Φ(√(d/N) − max of L−N
+normals): an approximation, not a theorem. Its transition lies near N = d/(2 ln L), and 80 % is one
+point on the way.
 """
 
 import math
@@ -41,7 +43,6 @@ def fixed_radius_probabilities(
     selected: Bool[Tensor, "*rows keys"],
     ball: float,
     dim: int,
-    separation: float = 0.0,
     sphere_radius: float = 1.0,
 ) -> tuple[Float[Tensor, "*rows keys"], Float[Tensor, "*rows keys"]]:
     """Lower and upper bounds on P(X_i ≤ r) for each selected key, r fixed; zero elsewhere."""
@@ -63,7 +64,8 @@ def fixed_radius_probabilities(
         return torch.where(reach > 0, variance / (variance + reach), 1.0)
 
     upper = torch.minimum(concentration(lowest_mean - ball), cantelli(mean_square - ball**2))
-    surely = (ball >= xi(weights, selected, separation, sphere_radius)).to(weights.dtype)
+    # δ = 0: to assume more would be to draw the vectors from another distribution.
+    surely = (ball >= xi(weights, selected, 0.0, sphere_radius)).to(weights.dtype)
     lower = torch.stack(
         [surely, 1 - concentration(ball - highest_mean), 1 - cantelli(ball**2 - mean_square)]
     ).amax(0)
@@ -79,13 +81,10 @@ def fixed_radius_bounds(
     selected: Bool[Tensor, "*rows keys"],
     ball: float,
     dim: int,
-    separation: float = 0.0,
     sphere_radius: float = 1.0,
 ) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
     """Lower and upper bound on E[N_s]/N for a fixed radius r under Assumption 1."""
-    lower, upper = fixed_radius_probabilities(
-        weights, selected, ball, dim, separation, sphere_radius
-    )
+    lower, upper = fixed_radius_probabilities(weights, selected, ball, dim, sphere_radius)
     count = selected.sum(-1)
     return lower.sum(-1) / count, upper.sum(-1) / count
 
@@ -143,7 +142,7 @@ def expected_count_lower_bound(
 
 
 def flat_weight_law(length: int, n: int, dim: int, nodes: int = 400) -> float:
-    """E Φ(√(d/N) − max of L−N standard normals): N_s/N for flat weights, approximately.
+    """E Φ(√(d/N) − max of L−N standard normals): N_s/N for flat weights and N > 1, approximately.
 
     The maximum of k normals is Φ⁻¹(U^{1/k}) for a uniform U; the mean is a Gauss–Legendre sum in U.
     """

@@ -11,7 +11,8 @@ that do not depend on L. Proof. α_i = F_i/(F_i + Σ_{j≠i}F_j) grows with F_i 
 other, so its extremes are at (M; m, …, m) and (m; M, …, M); L·M/(M + (L−1)m) ↑ M/m.
 
 Corollary 1 is the case F = e^{l/T}, true when Δ = ‖q‖ max_j‖k_j‖ (not ‖q‖‖k_i‖). Data give better
-ranges than 2Δ/T: (l_max − l_min)/T, and by Jensen α_i ≤ e^{(l_i − l̄)/T}/L.
+ranges than 2Δ/T: (l_max − l_min)/T, and by Jensen α_i ≤ e^{(l_i − l̄)/T}/L ≤ e^{‖q‖‖k_i − k̄‖/T}/L,
+since l_i − l̄ = q·(k_i − k̄). Among constants that do not depend on L, e^{2Δ/T} is the best.
 """
 
 import math
@@ -59,6 +60,8 @@ def corollary_1_sharp(
 ) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
     """1/(1 + (L−1)e^{R}) and 1/(1 + (L−1)e^{−R}), both attained; R any bound on l_max − l_min."""
     others = length - 1
+    if others == 0:
+        return torch.ones_like(spread), torch.ones_like(spread)
     return 1 / (1 + others * torch.exp(spread)), 1 / (1 + others * torch.exp(-spread))
 
 
@@ -75,3 +78,15 @@ def jensen_upper_bound(
     """α_i ≤ e^{(l_i − l̄)/T}/L for softmax, because Σ e^{l_j/T} ≥ L e^{l̄/T}."""
     centred = (logits - logits.mean(-1, keepdim=True)) / temperature
     return torch.exp(centred - math.log(logits.shape[-1]))
+
+
+def key_spread_upper_bound(
+    query: Float[Tensor, "*rows dim"],
+    keys: Float[Tensor, "*#rows keys dim"],
+    temperature: float = 1.0,
+) -> Float[Tensor, "*rows keys"]:
+    """e^{‖q‖‖k_i − k̄‖/T}/L: the same from the norms alone, by Cauchy–Schwarz."""
+    norm = torch.linalg.vector_norm
+    away = norm(keys - keys.mean(-2, keepdim=True), dim=-1)
+    reach = norm(query, dim=-1)[..., None] * away / temperature
+    return torch.exp(reach - math.log(keys.shape[-2]))
