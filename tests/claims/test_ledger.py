@@ -41,8 +41,20 @@ def test_every_text_is_there_and_names_code_that_exists(claim):
             importlib.import_module(f"headgauge.{name}")
 
 
-def test_verdicts_cover_the_whole_vocabulary():
-    assert {claim.verdict for claim in claims.CLAIMS} == set(Verdict)
+# Written out once more, because a check cannot tell false from misprint from not implied.
+VERDICTS = {
+    Verdict.TRUE: ["3", "4'", "9"],
+    Verdict.CONDITION: ["1", "2", "5", "15"],
+    Verdict.VACUOUS: ["5'", "7"],
+    Verdict.MISPRINT: ["4''", "9''", "17", "18"],
+    Verdict.NOT_IMPLIED: ["12''", "14'"],
+}
+
+
+def test_no_verdict_changes_unnoticed():
+    named = {claim_id: verdict for verdict, ids in VERDICTS.items() for claim_id in ids}
+    for claim in claims.CLAIMS:
+        assert claim.verdict == named.get(claim.id, Verdict.FALSE), claim.id
 
 
 def test_checks_give_the_same_numbers_every_time():
@@ -60,19 +72,3 @@ def test_primes_may_be_typographic(name):
 def test_an_unknown_id_names_the_known_ones():
     with pytest.raises(InputError, match=r"there is no claim '99'; the ledger has 1, 1', 2"):
         claims.find("99")
-
-
-@pytest.mark.parametrize(
-    ("module", "name", "broken", "claim_id"),
-    [
-        ("sensitivity", "corollary_3_printed", lambda T: 1 / (2 * T), "11"),
-        ("sensitivity", "corollary_3", lambda T: 1 / (4 * T), "11"),
-        ("distance_bounds", "printed_bound", lambda w, x, s: w.sum(-1) * 0, "3"),
-        ("expected_distance", "appendix", lambda w, x, n: w.sum(-1) * 1e3, "4'"),
-        ("coverage", "heads_needed", lambda p, c: 5, "15"),
-    ],
-)
-def test_a_broken_formula_is_noticed(monkeypatch, module, name, broken, claim_id):
-    """The checks can fail: break the code they stand on, and the ledger disagrees."""
-    monkeypatch.setattr(importlib.import_module(f"headgauge.theory.{module}"), name, broken)
-    assert not next(claims.run([claims.find(claim_id)])).agrees

@@ -30,11 +30,14 @@ def precise_eigenvalue(weights: torch.Tensor) -> float:
 def test_norms_agree_with_dense_linear_algebra(rows):
     weights, _ = rows
     eigenvalues = torch.linalg.eigvalsh(matrix(weights))[..., -1]
-    exact = {"rtol": 1e-12, "atol": 1e-14}
-    assert torch.allclose(sensitivity.largest_eigenvalue(weights), eigenvalues, **exact)
+    assert torch.allclose(
+        sensitivity.largest_eigenvalue(weights), eigenvalues, rtol=1e-12, atol=1e-14
+    )
     dense = matrix(weights).norm(dim=(-2, -1))
-    assert torch.allclose(sensitivity.frobenius_norm(weights), dense, **exact)
-    assert torch.allclose(sensitivity.spectral_norm(weights, 0.1), 10 * eigenvalues, **exact)
+    assert torch.allclose(sensitivity.frobenius_norm(weights), dense, rtol=1e-12, atol=1e-14)
+    assert torch.allclose(
+        sensitivity.spectral_norm(weights, 0.1), 10 * eigenvalues, rtol=1e-12, atol=1e-14
+    )
 
 
 @given(st.lists(st.floats(-60, 60), min_size=2, max_size=6))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from headgauge.claims import (
     distance,
     expected_distance,
+    finite_difference,
     limits,
     sensitivity,
     separability,
@@ -22,6 +23,7 @@ CLAIMS: tuple[Claim, ...] = (
     *limits.CLAIMS,
     *separability.CLAIMS,
     *sensitivity.CLAIMS,
+    *finite_difference.CLAIMS,
     *wording.CLAIMS,
 )
 

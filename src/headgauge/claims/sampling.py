@@ -1,7 +1,7 @@
 """Random rows for the checks: sharp and flat weights, isotropic and nearly parallel vectors."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -42,5 +42,19 @@ def rows(
 
 
 def violated(smaller: Tensor, larger: Tensor, tolerance: float = 1e-10) -> int:
-    """How many entries break smaller ≤ larger by more than rounding."""
-    return int((smaller > larger + tolerance * (1 + larger.abs())).sum())
+    """How many entries break smaller ≤ larger by more than rounding; a NaN breaks it."""
+    return int((~(smaller <= larger + tolerance * (1 + larger.abs()))).sum())
+
+
+def highest(values: Iterable[float | Tensor]) -> float:
+    """The largest of all entries, NaN if one of them is (which Python's max may lose)."""
+    return (
+        torch.cat([torch.as_tensor(v, dtype=torch.float64).reshape(-1) for v in values])
+        .max()
+        .item()
+    )
+
+
+def lowest(values: Iterable[float | Tensor]) -> float:
+    """The smallest of all entries, NaN if one of them is."""
+    return -highest(-torch.as_tensor(value, dtype=torch.float64) for value in values)

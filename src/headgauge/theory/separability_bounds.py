@@ -4,7 +4,8 @@ Assumption 1: x_i iid uniform on the sphere of radius M in R^d, independent of t
 Paper → code: X_i = ‖α_i x_i − s‖, M → `sphere_radius`, d → `dim`, r → `ball`.
 
 For a fixed r (`fixed_radius_bounds`). With A_i = Σ_{j≠i} α_j² and A4_i = Σ_{j≠i} α_j⁴ over the
-selected keys, E X_i² = M²A_i and Var X_i² = v_i = (2M⁴/d)(A_i² − A4_i), both exact. Jensen and
+selected keys, E X_i² = M²A_i and Var X_i² = v_i = (2M⁴/d)(A_i² − A4_i), both exact: X_i² is M²A_i
+plus Σ_{j≠k} α_jα_k⟨x_j, x_k⟩, whose terms are uncorrelated with E⟨x_j, x_k⟩² = M⁴/d. Jensen and
 Hölder (E X² ≤ (E X)^{2/3} (E X⁴)^{1/3}) bracket the mean: μ_i = M√A_i/√(1 + v_i/(M⁴A_i²)) ≤ E X_i ≤
 M√A_i. As a function of the selected points, X_i has the Lipschitz constant √A_i, and the product of
 their spheres inherits the log-Sobolev constant (d − 1)/M² of one sphere (a known fact, cited and
@@ -132,7 +133,10 @@ def expected_count_lower_bound(
     selected: Bool[Tensor, "*rows keys"],
     sphere_radius: float = 1.0,
 ) -> Float[Tensor, "*rows"]:
-    """Σ_{i∈I} (1 − Σ_{j∉I} e^{−d(c_ij)₊²/2})₊ ≤ E[N_s | x_I], in elementary functions."""
+    """Σ_{i∈I} (1 − Σ_{j∉I} e^{−d(c_ij)₊²/2})₊ ≤ E[N_s | x_I], in elementary functions.
+
+    By the union bound and the known estimate e^{−dc²/2} for the share of a sphere beyond cosine c.
+    """
     dim = vectors.shape[-1]
     cosines = _cap_cosines(weights, vectors, selected, sphere_radius).clamp(min=0)
     # Beyond 1 the cap is empty; the exponential need not know.
