@@ -66,6 +66,16 @@ def run(rounds: int) -> Iterator[Comparison]:
                 goal,
                 rounds,
             )
+    # The harder case for the compiled rows: nearly equal logits, where every key keeps its weight.
+    flat = 0.01 * logits
+    for what, name, their_rule, our_rule, _ in pairs[:3]:
+        yield compare(
+            f"{what}, forward, nearly flat rows",
+            (name, _call(their_rule, flat, gradient, False)),
+            ("headgauge", _call(our_rule, flat, gradient, False)),
+            None,
+            max(1, rounds // 2),
+        )
     # What serves without numba and on other devices: shown for honesty, promised nothing.
     for what, name, their_rule, our_rule, _ in pairs[:3]:
         with kernels.use_compiled(False):

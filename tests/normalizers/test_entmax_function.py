@@ -37,3 +37,17 @@ def test_both_paths_give_the_same_gradients() -> None:
             results.append((z.grad, alpha.grad))
     torch.testing.assert_close(results[0][0], results[1][0], rtol=1e-9, atol=1e-12)
     torch.testing.assert_close(results[0][1], results[1][1], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1.33, 1.5, 1.9, 2.0])
+@pytest.mark.parametrize("keys", [1000, 100_000])
+def test_flat_rows_sum_to_one_on_both_paths(alpha: float, keys: int) -> None:
+    """In fp32 the threshold of a flat row has fewer digits than its weights."""
+    generator = torch.Generator().manual_seed(2)
+    rows = torch.stack([torch.full((keys,), 0.3), 1e-3 * torch.rand(keys, generator=generator)])
+    number = torch.tensor(alpha, dtype=torch.float64)
+    exact = kernels.entmax_forward(rows.double(), number, None)
+    for weights in (newton(rows, number.float(), None), kernels.entmax_forward(rows, number, None)):
+        sums = weights.double().sum(-1)
+        torch.testing.assert_close(sums, torch.ones_like(sums), rtol=0, atol=2e-6)
+        torch.testing.assert_close(weights.double(), exact, rtol=0, atol=2e-5 / keys**0.5)

@@ -1,6 +1,8 @@
 """Finding a rule by name."""
 
+import numpy as np
 import pytest
+import torch
 
 from headgauge import normalizers
 from headgauge.errors import InputError
@@ -27,8 +29,14 @@ def test_every_name_gives_its_rule_with_its_facts() -> None:
         ("softmax", {"temprature": 1}, r"'temprature' \(did you mean temperature\?\); it takes"),
         ("sparsemax", {"alpha": 2}, "no parameter 'alpha'; it takes none"),
         ("softmax", {"temperature": 0}, "temperature must be positive; got 0"),
-        ("softmax", {"temperature": float("nan")}, "temperature must be positive; got nan"),
-        ("softmax", {"temperature": "warm"}, "temperature='warm' has a type it cannot have"),
+        ("softmax", {"temperature": float("nan")}, "temperature must be a finite number.*got nan"),
+        ("softmax", {"temperature": "warm"}, "temperature must be a finite number.*got warm"),
+        ("ssmax", {"s": [1.0]}, r"ssmax: s must be a finite number.*got \[1.0\]"),
+        ("sink", {"sink": float("inf")}, "sink must be a finite number"),
+        ("relu", {"exponent": None}, "exponent must be a finite number"),
+        ("asentmax", {"beta": torch.tensor([1, 2])}, "beta must be .*; got a tensor of shape"),
+        ("topk", {"k": True}, "k must be a finite number"),
+        (3, {}, "the name of a normalizer is a string; got 3"),
         ("entmax", {"alpha": 2.5}, "alpha must be from 1 .* to 2 .*; got 2.5"),
         ("entmax", {"alpha": 0.9}, "alpha must be from 1"),
         ("topk", {"k": 0}, "k must be a whole number from 1; got 0"),
@@ -44,3 +52,25 @@ def test_mistakes_are_told_in_one_line(name, parameters, message) -> None:
     with pytest.raises(InputError, match=message) as caught:
         normalizers.get(name, **parameters)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_numpy_integer_is_a_whole_number() -> None:
+    weights = normalizers.get("topk", k=np.int64(3))(torch.arange(6.0))
+    assert (weights > 0).sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        ("ssmax", "s"),
+        ("ssmax", "b"),
+        ("softmax", "temperature"),
+        ("asentmax", "gamma"),
+        ("sink", "sink"),
+    ],
+)
+def test_a_parameter_that_does_not_fit_the_rows_is_named(name, parameter) -> None:
+    rule = normalizers.get(name, **{parameter: torch.ones(5)})
+    with pytest.raises(InputError, match=rf"{name}: {parameter} of shape \(5,\).*\(2, 4\)"):
+        rule(torch.zeros(2, 4, 6))

@@ -2,6 +2,7 @@
 
 import torch
 
+from headgauge import normalizers
 from headgauge.normalizers import Jacobian
 
 
@@ -38,11 +39,44 @@ def test_nearly_equal_singular_values() -> None:
     torch.testing.assert_close(norm, torch.ones(3, dtype=torch.float64), rtol=1e-6, atol=0.0)
 
 
-def test_a_row_that_does_not_settle_gets_the_dense_answer(monkeypatch) -> None:
+def test_a_row_that_does_not_settle_is_bisected(monkeypatch) -> None:
     monkeypatch.setattr("headgauge.normalizers.jacobian._CYCLES", 1)
-    jacobian = random_jacobian(3, 50, 1)
-    expected = torch.linalg.matrix_norm(jacobian.dense(), 2)
-    torch.testing.assert_close(jacobian.spectral_norm(), expected, rtol=1e-12, atol=0.0)
+    for terms in (0, 1, 2, 3):
+        jacobian = random_jacobian(5, 50, terms)
+        expected = torch.linalg.matrix_norm(jacobian.dense(), 2)
+        torch.testing.assert_close(jacobian.spectral_norm(), expected, rtol=1e-11, atol=0.0)
+
+
+def test_counting_singular_values() -> None:
+    jacobian = random_jacobian(4, 12, 2)
+    singular = torch.linalg.svdvals(jacobian.dense())
+    for value in (0.0, 0.5, 1.0, 2.5, 1e3):
+        counted = jacobian.count_above(torch.full((4,), value, dtype=torch.float64))
+        assert counted.tolist() == (singular > value).sum(-1).tolist()
+
+
+def test_smooth_rows_need_no_matrix(monkeypatch) -> None:
+    """Singular values that lie close together; keys × keys numbers would be 0.5 GB each."""
+
+    def refuse(_self: Jacobian) -> torch.Tensor:
+        raise AssertionError("a dense matrix was made")
+
+    smooth = torch.linspace(0.0, 0.1, 600, dtype=torch.float64)
+    rule = normalizers.get("lssa")
+    expected = torch.linalg.matrix_norm(rule.jacobian(smooth).dense(), 2)
+    monkeypatch.setattr(Jacobian, "dense", refuse)
+    torch.testing.assert_close(rule.spectral_norm(smooth), expected, rtol=1e-8, atol=0.0)
+    long = torch.linspace(0.0, 1.0, 8192).expand(3, 8192)
+    for name in ("lssa", "sa_softmax", "softpick", "adaptive_temperature"):
+        assert normalizers.get(name).spectral_norm(long).isfinite().all()
+
+
+def test_entries_whose_squares_are_no_numbers() -> None:
+    for size in (1e-200, 1e200):
+        base = random_jacobian(2, 6, 1)
+        (left, right), *_ = base.terms
+        scaled = Jacobian(base.diagonal * size, ((left * size, right),))
+        torch.testing.assert_close(scaled.spectral_norm(), base.spectral_norm() * size)
 
 
 def test_zero_nan_and_chunks(monkeypatch) -> None:

@@ -56,6 +56,10 @@ def test_positions_default_to_n() -> None:
         (torch.zeros(2, 3), torch.ones(3, 2) > 0, None, r"\(3, 2\).*\(2, 3\)"),
         (torch.zeros(2, 3), torch.ones(5, 2, 3) > 0, None, r"\(5, 2, 3\).*\(2, 3\)"),
         (torch.zeros(2, 3), None, torch.ones(3), r"positions of shape \(3,\).*\(2,\)"),
+        (torch.zeros(2, 3), None, torch.tensor([1, -3]), "positions are counted from 1"),
+        (torch.zeros(2, 3), None, torch.tensor([1, math.nan]), "positions are counted from 1"),
+        ([0.0, 1.0], None, None, "logits must be a torch tensor; got list"),
+        (torch.zeros(2, 3), [True], None, "mask must be a torch tensor; got list"),
     ],
 )
 def test_what_is_refused(logits, mask, positions, message) -> None:

@@ -33,3 +33,14 @@ def test_rows_sum_to_less_than_one() -> None:
     sums = RULE(torch.randn(1000, 10, generator=torch.Generator().manual_seed(0))).sum(-1)
     assert sums.max() <= 1
     assert sums.mean() < 0.9
+
+
+def test_padding_takes_no_share_of_the_gradient() -> None:
+    """At z_min = 0 the rule has a kink; hidden keys must not choose the side."""
+    logits = torch.tensor([0.0, 1.0, 2.0], dtype=F64)
+    mask = torch.tensor([True] * 3 + [False] * 3)
+    plain = torch.autograd.functional.jacobian(RULE, logits)
+    padded = torch.nn.functional.pad(logits, (0, 3))
+    wide = torch.autograd.functional.jacobian(lambda z: RULE(z, mask), padded)
+    torch.testing.assert_close(wide[:3, :3], plain)
+    torch.testing.assert_close(RULE.jacobian(logits).dense(), plain)

@@ -24,3 +24,12 @@ def test_gradient_to_the_sink() -> None:
 def test_default_is_softmax_one() -> None:
     logits = torch.randn(3, 5)
     assert torch.equal(normalizers.get("sink")(logits), normalizers.get("softmax_one")(logits))
+
+
+def test_a_sink_that_takes_nothing_is_softmax() -> None:
+    logits = torch.tensor([[1.0, 2.0, 0.5], [0.0, 0.0, 0.0]])
+    mask = torch.tensor([[True, True, True], [False, False, False]])
+    nothing = torch.tensor([-torch.inf, -torch.inf])
+    weights = normalizers.get("sink", sink=nothing)(logits, mask)
+    torch.testing.assert_close(weights[0], torch.softmax(logits[0], -1))
+    assert (weights[1] == 0).all()

@@ -99,6 +99,8 @@ def describe(name: str) -> Facts:
 
 
 def _rule(name: str) -> type[Normalizer]:
+    if not isinstance(name, str):
+        raise InputError(f"the name of a normalizer is a string; got {name!r}")
     if name not in RULES:
         raise InputError(
             f"there is no normalizer {name!r}{_meant(name, names())}; "

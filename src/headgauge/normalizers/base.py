@@ -1,6 +1,8 @@
 """What a normalisation rule is: weights from logits, and what is known about them."""
 
+import math
 from dataclasses import MISSING, dataclass, fields
+from numbers import Real
 from typing import Any, ClassVar
 
 import torch
@@ -33,7 +35,7 @@ class Normalizer:
 
     Class-level facts:
 
-    - `source`: an arXiv id, or "–";
+    - `source`: an arXiv id, a repository, or "–";
     - `sums_to_one`: every row that sees a key sums to 1;
     - `sparse`: on whole regions of logits, several visible keys get exactly 0;
     - `form_f`: weights_i = F(logits_i, θ)/Σ_j F(logits_j, θ), where θ may contain n;
@@ -51,6 +53,19 @@ class Normalizer:
     uses_length: ClassVar[bool]
     jacobian_bound_text: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        """Refuse a parameter that is no number, no tensor, or not finite."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is None and field.default is None:
+                continue
+            number = False
+            if isinstance(value, Tensor):
+                number = value.dtype.is_floating_point
+            elif isinstance(value, Real) and not isinstance(value, bool):
+                number = math.isfinite(float(value))
+            require(number, self, field.name, "a finite number or a floating-point tensor")
+
     def __call__(
         self,
         logits: Float[Tensor, "*rows keys"],
@@ -63,7 +78,7 @@ class Normalizer:
         `mask` is True where a key may be seen. `positions`, counted from 1, matter only to rules
         that follow the position instead of the number of visible keys.
         """
-        rows = prepare(logits, mask, positions)
+        rows = self._prepare(logits, mask, positions)
         if logits.numel() == 0:
             return logits.clone()
         return self._weights(rows).to(logits.dtype)
@@ -76,11 +91,11 @@ class Normalizer:
         *,
         positions: Shaped[Tensor, "..."] | None = None,
     ) -> Jacobian:
-        """∂weights/∂logits at these logits, in fp32 or better and without a graph.
+        """∂weights/∂logits at these logits, in fp64 where the device has it, without a graph.
 
         At a kink (a key that enters or leaves the support) it is one of the one-sided ones.
         """
-        rows = prepare(logits, mask, positions)
+        rows = self._prepare(logits, mask, positions).widened()
         if logits.numel() == 0:
             return Jacobian(torch.zeros_like(rows.logits))
         return self._jacobian(rows)
@@ -94,7 +109,9 @@ class Normalizer:
         positions: Shaped[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "*rows keys"]:
         """J·vector for every row, exact."""
-        return self.jacobian(logits, mask, positions=positions).product(vector)
+        jacobian = self.jacobian(logits, mask, positions=positions)
+        product = jacobian.product(vector.to(jacobian.diagonal.dtype))
+        return product.to(torch.promote_types(vector.dtype, torch.float32))
 
     @torch.no_grad()
     def spectral_norm(
@@ -108,18 +125,26 @@ class Normalizer:
 
         Closed form where the rule has one, else `Jacobian.spectral_norm`.
         """
-        rows = prepare(logits, mask, positions)
+        rows = self._prepare(logits, mask, positions)
         if logits.numel() == 0:
             return rows.logits.new_zeros(rows.shape)
-        return self._spectral_norm(rows)
+        return self._spectral_norm(rows.widened()).to(rows.logits.dtype)
 
     def jacobian_bound(self, n: int) -> float | None:
-        """A bound on ‖J‖₂ over all logits of n visible keys.
+        """A bound on ‖J‖₂ over all logits of n visible keys, for a query that stands at n.
 
         `math.inf` where the norm is unbounded, None where no bound is known. Whether it is
         attained stands in `jacobian_bound_text`.
         """
         raise NotImplementedError
+
+    def _prepare(self, logits: Tensor, mask: Tensor | None, positions: Tensor | None) -> Rows:
+        rows = prepare(logits, mask, positions)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Tensor):
+                rows.column(value, f"{self.name}: {field.name}")
+        return rows
 
     def _weights(self, rows: Rows) -> Tensor:
         raise NotImplementedError

@@ -33,11 +33,14 @@ class Entmax(Normalizer):
     sparse: ClassVar[bool] = True
     form_f: ClassVar[bool] = False
     uses_length: ClassVar[bool] = False
-    jacobian_bound_text: ClassVar[str] = "2^(α−2) for two keys, attained; < 1, approached as n → ∞"
+    jacobian_bound_text: ClassVar[str] = (
+        "2^(α−2) for two keys, attained; 1 for more (1 < α < 2: approached as n → ∞)"
+    )
 
     alpha: PerRow = 1.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._check_alpha()
 
     def _check_alpha(self) -> None:

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 _BASIS = 12  # Krylov vectors per cycle: two or three cycles suffice on ordinary rows
-_CYCLES = 40
+_CYCLES = 8
 _CHUNK = 1 << 18  # entries of one basis vector held at a time
 
 
@@ -55,8 +55,11 @@ class Jacobian:
 
         A row is done when a whole cycle of twelve products moves its value by no more than
         `tolerance` of itself (never asked for more than the dtype holds). The start is fixed, so
-        the same rows give the same numbers. Rows still moving after forty cycles get a dense
-        singular value decomposition; a row with a NaN or an infinity gives NaN.
+        the same rows give the same numbers. Rows still moving after a few cycles, whose singular
+        values lie close together, are finished by bisection on how many of them exceed a value
+        (`count_above`). A row with a NaN or an infinity gives NaN. Next to a one-hot row, where
+        the diagonal cancels against the outer products, what is left of the norm is exact to
+        about 1e-16 of the largest entry of either.
         """
         rows, keys = self.diagonal.shape[:-1], self.diagonal.shape[-1]
         flat = self._flattened()
@@ -95,21 +98,80 @@ class Jacobian:
         """Norms of the rows on the first axis of a flattened Jacobian."""
         norms = self.diagonal.new_full(self.diagonal.shape[:1], torch.nan)
         open_rows = self.is_finite().nonzero().squeeze(-1)
-        part = self.select(open_rows)
+        part, scale = self.select(open_rows).scaled_to_one()
         vector = _start(part.diagonal)
         value = torch.zeros_like(part.diagonal[:, 0])
-        tolerance = max(tolerance, 8 * torch.finfo(value.dtype).eps)
+        floor = 8 * torch.finfo(value.dtype).eps
+        tolerance = max(tolerance, floor)
         for _ in range(_CYCLES):
             if open_rows.numel() == 0:
                 return norms
             new_value, vector = part.krylov_cycle(vector)
-            moving = (new_value - value).abs() > tolerance * new_value
-            norms[open_rows[~moving]] = new_value[~moving]
+            # Entries are at most 1 here: below the floor there is only rounding.
+            moving = (new_value - value).abs() > tolerance * new_value + floor
+            norms[open_rows[~moving]] = (new_value * scale)[~moving]
             open_rows, value, vector = open_rows[moving], new_value[moving], vector[moving]
-            part = part.select(moving.nonzero().squeeze(-1))
-        for row, matrix in zip(open_rows.tolist(), part.dense(), strict=True):
-            norms[row] = torch.linalg.matrix_norm(matrix, 2)
+            part, scale = part.select(moving.nonzero().squeeze(-1)), scale[moving]
+        if open_rows.numel():
+            norms[open_rows] = part.bisected_norms(value) * scale
         return norms
+
+    def scaled_to_one(self) -> tuple["Jacobian", Tensor]:
+        """The rows divided by the size of their entries, whose squares might not be numbers."""
+        size = self.diagonal.abs().amax(-1)
+        for left, right in self.terms:
+            size = torch.maximum(size, left.abs().amax(-1) * right.abs().amax(-1))
+        size = size.masked_fill(size == 0, 1.0)
+        columns = size[:, None]
+        # Each outer product is balanced first, lest one side vanish while the other explodes.
+        terms = []
+        for left, right in self.terms:
+            weight = right.abs().amax(-1, keepdim=True)
+            weight = weight.masked_fill(weight == 0, 1.0)
+            terms.append((left * (weight / columns), right / weight))
+        return Jacobian(self.diagonal / columns, tuple(terms)), size
+
+    def bisected_norms(self, below: Tensor) -> Tensor:
+        """The norms, to 1e-12, from values that are not above them."""
+        width = torch.full_like(below, 1e-9)
+        lower, upper = below, below * (1 + width)
+        while bool((low := self.count_above(upper) > 0).any()):
+            lower = torch.where(low, upper, lower)
+            width = torch.where(low, 4 * width, width)
+            upper = torch.where(low, upper * (1 + width), upper)
+        while bool((upper - lower > 1e-12 * upper).any()):
+            middle = (lower + upper) / 2
+            low = self.count_above(middle) > 0
+            lower, upper = torch.where(low, middle, lower), torch.where(low, upper, middle)
+        return upper
+
+    def count_above(self, value: Tensor) -> Tensor:
+        """How many singular values of each row exceed `value`, in O(keys).
+
+        They are the eigenvalues above it of [[0, J], [Jᵀ, 0]]. With J = D + UWᵀ that matrix less
+        `value` is P + CNCᵀ: P has a 2 × 2 block per key, C = diag(U, W) and N swaps the two. By
+        Sylvester's law of inertia the count is that of P, plus the positive eigenvalues of the
+        small matrix −N⁻¹ − CᵀP⁻¹C, minus the number of terms.
+        """
+        value = value[:, None]
+        outside = (self.diagonal.abs() > value).sum(-1)
+        if not self.terms:
+            return outside
+        gap = (value - self.diagonal.abs()) * (value + self.diagonal.abs())
+        gap = gap.masked_fill(gap == 0, torch.finfo(gap.dtype).tiny)
+        left = torch.stack([u for u, _ in self.terms], dim=-1)
+        right = torch.stack([w for _, w in self.terms], dim=-1)
+        own, cross = (value / gap)[..., None], (self.diagonal / gap)[..., None]
+        corner = left.mT @ (cross * right)
+        swap = torch.eye(len(self.terms), dtype=corner.dtype, device=corner.device)
+        top = torch.cat([left.mT @ (own * left), corner - swap], dim=-1)
+        bottom = torch.cat([corner.mT - swap, right.mT @ (own * right)], dim=-1)
+        small = torch.cat([top, bottom], dim=-2)
+        # Scaling rows and columns alike keeps the signs and makes the entries comparable.
+        size = small.diagonal(dim1=-2, dim2=-1).abs().sqrt()
+        size = size.masked_fill(size == 0, 1.0)
+        small = small / size[..., :, None] / size[..., None, :]
+        return outside + (torch.linalg.eigvalsh(small) > 0).sum(-1) - len(self.terms)
 
     def krylov_cycle(self, vector: Tensor) -> tuple[Tensor, Tensor]:
         """The best value and direction in span{v, JᵀJv, (JᵀJ)²v, …}, orthonormalised."""

@@ -29,6 +29,7 @@ class LogLengthSu(ScaledSoftmax):
     train_length: Number = 512
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(self.train_length > 1, self, "train_length", "greater than 1")
 
     def factor(self, n: Float[Tensor, "*rows"], positions: Float[Tensor, "*rows"]) -> PerRow:

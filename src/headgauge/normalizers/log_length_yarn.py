@@ -30,6 +30,7 @@ class LogLengthYarn(ScaledSoftmax):
     scale: Number = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(self.scale > 0, self, "scale", "positive")
 
     def factor(self, n: Float[Tensor, "*rows"], positions: Float[Tensor, "*rows"]) -> PerRow:

@@ -36,6 +36,7 @@ class LSSA(Normalizer):
     dim: Number = 64
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(self.dim > 1, self, "dim", "greater than 1")
 
     def _weights(self, rows: Rows) -> Tensor:

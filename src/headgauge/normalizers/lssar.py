@@ -40,6 +40,7 @@ class LSSAR(Normalizer):
     power: Number = 15
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(self.dim > 1, self, "dim", "greater than 1")
         require(self.power >= 1, self, "power", "at least 1")
 

@@ -98,6 +98,12 @@ class Rows:
     def _may_read(self) -> bool:
         return self.logits.device.type == "cpu" and not torch.compiler.is_compiling()
 
+    def widened(self) -> "Rows":
+        """The same rows in fp64, where the device has it."""
+        if self.logits.device.type == "mps":
+            return self
+        return Rows(self.logits.double(), self.hidden, self.given_positions)
+
     def fill(
         self, values: Float[Tensor, "*rows keys"], number: float
     ) -> Float[Tensor, "*rows keys"]:
@@ -145,6 +151,9 @@ def prepare(
     positions: Shaped[Tensor, "..."] | None = None,
 ) -> Rows:
     """Check the inputs, promote the logits and find the invisible keys."""
+    for name, value in (("logits", logits), ("mask", mask), ("positions", positions)):
+        if not (isinstance(value, Tensor) or (value is None and name != "logits")):
+            raise InputError(f"{name} must be a torch tensor; got {type(value).__name__}")
     if logits.ndim == 0:
         raise InputError("logits need at least one axis, the keys; got a single number")
     if not logits.dtype.is_floating_point:
@@ -163,6 +172,8 @@ def prepare(
             f"positions of shape {_shape(positions)} do not broadcast to the rows "
             f"{tuple(logits.shape[:-1])} of logits {_shape(logits)}"
         )
+    if positions is not None and positions.device.type == "cpu" and not bool((positions > 0).all()):
+        raise InputError("positions are counted from 1; got one that is not above 0")
     if mask is not None and mask.ndim == 0:
         mask = mask.unsqueeze(0)
 

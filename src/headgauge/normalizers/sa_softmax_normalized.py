@@ -59,11 +59,11 @@ class SASoftmaxNormalized(Normalizer):
 
 
 def _ends(rows: Rows) -> tuple[Tensor, Tensor]:
-    """min(z_min, 0) and max(z_max, 0): the zeros at invisible keys do the clamping unless every
-    key is visible."""
-    low = torch.clamp(rows.seen.amin(-1, keepdim=True), max=0.0)
-    high = torch.clamp(rows.seen.amax(-1, keepdim=True), min=0.0)
-    return low, high
+    """min(z_min, 0) and max(z_max, 0) over the visible keys."""
+    low = rows.fill(rows.logits, math.inf).amin(-1, keepdim=True)
+    high = rows.fill(rows.logits, -math.inf).amax(-1, keepdim=True)
+    # A NaN must get through, as it would not with `low < 0`.
+    return torch.where(low >= 0, 0.0, low), torch.where(high <= 0, 0.0, high)
 
 
 def _shared(chosen: Tensor, like: Tensor) -> Tensor:

@@ -30,6 +30,7 @@ class ScaledSoftmax(Normalizer):
         raise NotImplementedError
 
     def _factor(self, rows: Rows) -> float | Tensor:
+        # The parameters were checked by name; what comes of them fits.
         return rows.column(self.factor(rows.length, rows.positions), "factor")
 
     def _weights(self, rows: Rows) -> Tensor:

@@ -52,9 +52,11 @@ def sink_weights(rows: Rows, sink: PerRow) -> tuple[Tensor, Tensor]:
     top = rows.maximum()
     # Either side may be the larger one: a shift by the logits alone would overflow e^S.
     shift = torch.maximum(top, torch.as_tensor(S, dtype=top.dtype, device=top.device).detach())
+    shift = shift.masked_fill(shift == -math.inf, 0.0)  # a dead row without a sink
     raised = torch.exp(rows.fill(rows.logits, -math.inf) - shift)
     drained = torch.exp(S - shift)
     total = drained + raised.sum(-1, keepdim=True)
+    total = total.masked_fill(total == 0, 1.0)
     return raised / total, (drained / total).squeeze(-1)
 
 

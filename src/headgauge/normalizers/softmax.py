@@ -27,6 +27,7 @@ class Softmax(ScaledSoftmax):
     temperature: PerRow = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(self.temperature > 0, self, "temperature", "positive")
 
     def factor(self, n: Float[Tensor, "*rows"], positions: Float[Tensor, "*rows"]) -> PerRow:

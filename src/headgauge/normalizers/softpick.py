@@ -32,6 +32,7 @@ class Softpick(Normalizer):
     epsilon: Number = 1e-6
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(self.epsilon >= 0, self, "epsilon", "zero or positive")
 
     def _weights(self, rows: Rows) -> Tensor:

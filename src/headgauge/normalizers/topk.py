@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 from typing import ClassVar
 
 from torch import Tensor
@@ -34,7 +35,9 @@ class TopK(Normalizer):
     temperature: PerRow = 1.0
 
     def __post_init__(self) -> None:
-        require(isinstance(self.k, int) and self.k >= 1, self, "k", "a whole number from 1")
+        super().__post_init__()
+        require(isinstance(self.k, Integral) and self.k >= 1, self, "k", "a whole number from 1")
+        object.__setattr__(self, "k", int(self.k))  # numpy's integers are not what topk takes
         require(self.temperature > 0, self, "temperature", "positive")
 
     def _weights(self, rows: Rows) -> Tensor:
