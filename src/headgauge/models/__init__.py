@@ -1,0 +1,55 @@
+"""Models, texts, and what their attention computes: from a name to streamed rows.
+
+    loaded = models.load()                        # the default model, or a name, folder, GGUF file
+    text = models.read_text()                     # War and Peace, or what there is
+    windows = models.cut_windows(loaded, text, length=1024, count=4)
+
+    def observer(call):
+        for block in call.blocks():               # one head, 128 query rows at a time
+            block.weights, block.visible, block.value
+
+    with torch.no_grad(), models.intercept(loaded.model, observer) as seen:
+        loaded.model(**models.model_inputs(loaded, windows.ids[:1]))
+    seen.unseen                                   # attention that ran and could not be seen
+
+Only this package imports transformers, and only when a model is loaded or intercepted.
+"""
+
+from headgauge.models.attention_modules import attention_modules
+from headgauge.models.cache import CacheEntry, cache_folder, clear_cache, list_cache
+from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
+from headgauge.models.facts import LoadedModel, ModelFacts, describe
+from headgauge.models.inputs import model_inputs, next_token_loss
+from headgauge.models.intercept import Interception, intercept
+from headgauge.models.loading import DEFAULT_MODEL, load
+from headgauge.models.rows import RowBlock
+from headgauge.models.text import SourceText, read_text
+from headgauge.models.vectors import VECTOR_KINDS, KeyVectors
+from headgauge.models.windows import Windows, cut_windows
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "VECTOR_KINDS",
+    "AttentionCall",
+    "CacheEntry",
+    "Interception",
+    "KeyVectors",
+    "LoadedModel",
+    "ModelFacts",
+    "ObservedCall",
+    "RowBlock",
+    "SoftmaxCall",
+    "SourceText",
+    "Windows",
+    "attention_modules",
+    "cache_folder",
+    "clear_cache",
+    "cut_windows",
+    "describe",
+    "intercept",
+    "list_cache",
+    "load",
+    "model_inputs",
+    "next_token_loss",
+    "read_text",
+]

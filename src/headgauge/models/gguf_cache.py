@@ -1,0 +1,132 @@
+"""GGUF files: what they are, and converted copies of them.
+
+Converting a file takes half a minute at each start, nearly all of it in reading the header. So a
+copy is kept as safetensors with its configuration and tokenizer, under the file's sha256 and the
+version of transformers that converted it. It appears under its name only when it is complete.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from headgauge.errors import InputError
+from headgauge.models.cache import cache_folder
+
+_FACTS = "headgauge.json"
+# What the disk should still have free after a copy.
+_SPARE_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class GgufFacts:
+    """What is known of a GGUF file."""
+
+    file: str
+    sha256: str
+    quantisation: str | None
+
+
+def check_gguf(path: Path) -> None:
+    """Refuse what is not a GGUF file before anything is converted."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    if start != b"GGUF":
+        raise InputError(f"{path} is not a GGUF file (it does not start with 'GGUF')")
+
+
+def file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def copy_folder(sha256: str) -> Path:
+    """Where the converted copy of a file belongs."""
+    import transformers
+
+    return cache_folder() / "gguf" / f"{sha256[:32]}-transformers-{transformers.__version__}"
+
+
+def find_copy(sha256: str) -> tuple[Path, GgufFacts] | None:
+    """The converted copy of a file, or None."""
+    folder = copy_folder(sha256)
+    try:
+        facts = GgufFacts(**json.loads((folder / _FACTS).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    return (folder, facts) if facts.sha256 == sha256 else None
+
+
+def keep_copy(model: nn.Module, tokenizer: Any, facts: GgufFacts) -> str | None:
+    """Write the converted copy; returns None, or why there is none.
+
+    A cache that cannot be written (no room, no right) costs time at the next start and nothing now.
+    """
+    loose: Any = model
+    folder = copy_folder(facts.sha256)
+    size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    temporary: Path | None = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(folder.parent).free < size + _SPARE_BYTES:
+            return f"no converted copy kept: {folder.parent} has too little room ({size} bytes)"
+        temporary = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder.parent))
+        loose.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+        text = json.dumps(asdict(facts), indent=2)
+        (temporary / _FACTS).write_text(text + "\n", encoding="utf-8")
+        if folder.exists() and find_copy(facts.sha256) is None:
+            shutil.rmtree(folder)
+        temporary.rename(folder)
+    except OSError as error:
+        # Another process may have been faster: then its copy is as good.
+        return None if find_copy(facts.sha256) else f"no converted copy kept: {error}"
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return None
+
+
+def forget_quantisation(model: nn.Module) -> None:
+    """The weights are plain floats now; transformers would refuse to save them otherwise."""
+    loose: Any = model
+    loose.hf_quantizer = None
+    loose.is_quantized = False
+    if hasattr(loose.config, "quantization_config"):
+        del loose.config.quantization_config
+
+
+def quantisation_note(path: Path) -> str | None:
+    """ "4-bit Q4_1 (GGUF file)" from the header's file type, else from the file's name."""
+    name = _header_type(path) or _name_type(path.name)
+    if name is None:
+        return None
+    bits = re.match(r"I?Q(\d)", name)
+    return f"{bits[1]}-bit {name} (GGUF file)" if bits else f"{name} (GGUF file)"
+
+
+def _header_type(path: Path) -> str | None:
+    import gguf
+
+    field = gguf.GGUFReader(path).get_field("general.file_type")
+    if field is None:
+        return None
+    try:
+        kind = gguf.LlamaFileType(int(field.contents()))
+    except ValueError:
+        return None
+    return kind.name.removeprefix("MOSTLY_").removeprefix("ALL_")
+
+
+def _name_type(name: str) -> str | None:
+    found = re.search(r"(?<![A-Z0-9])(I?Q\d_[A-Z0-9_]+|B?F16|F32)(?![A-Z0-9])", name.upper())
+    return found[1] if found else None

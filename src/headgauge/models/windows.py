@@ -1,0 +1,103 @@
+"""Windows of consecutive tokens, cut from a text that was tokenised whole.
+
+Cutting the text first would put word pieces at every border; adding special tokens would put them
+into the prose. So the text is tokenised once, without added tokens, and window w holds the tokens
+from offset + w·L on. Where the tokenizer itself would put its BOS in front of a text, each window
+starts with it, as one of its L tokens, and takes L − 1 tokens of the text.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from headgauge.errors import InputError
+from headgauge.models.facts import LoadedModel
+from headgauge.models.text import SourceText
+
+Bos = Literal["auto", "always", "never"]
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """The windows, the text token each starts at, and how long the text was."""
+
+    ids: Int[Tensor, "windows length"]
+    starts: tuple[int, ...]
+    text_tokens: int
+    bos: bool
+
+
+def tokenise(tokenizer: Any, text: str) -> Int[Tensor, "tokens"]:
+    """All tokens of a text, without added special tokens."""
+    # `verbose=False`: longer than the model's context is what we want here.
+    encoded = tokenizer(text, add_special_tokens=False, verbose=False)
+    return torch.tensor(encoded["input_ids"], dtype=torch.long)
+
+
+def adds_bos(tokenizer: Any) -> bool:
+    """Whether the tokenizer itself puts its BOS in front of a text."""
+    if tokenizer.bos_token_id is None:
+        return False
+    return tokenizer("a")["input_ids"][:1] == [tokenizer.bos_token_id]
+
+
+def cut_windows(
+    loaded: LoadedModel,
+    text: SourceText,
+    length: int = 1024,
+    count: int = 1,
+    offset: int = 0,
+    bos: Bos = "auto",
+) -> Windows:
+    """`count` windows of `length` tokens, one after the other from text token `offset` on."""
+    context = loaded.facts.context_length
+    if length < 1 or count < 1 or offset < 0:
+        raise InputError(
+            f"length {length} and windows {count} must be at least 1, offset {offset} at least 0"
+        )
+    if context is not None and length > context:
+        raise InputError(
+            f"a window of {length} tokens is longer than the context of {loaded.name}: "
+            f"at most {context}"
+        )
+    if loaded.tokenizer is None:
+        raise InputError(f"{loaded.name} came without a tokenizer: pass token ids instead of text")
+    tokens = tokenise(loaded.tokenizer, text.text)
+    return cut(tokens, length, count, offset, _bos_token(loaded, bos), name=text.name)
+
+
+def cut(
+    tokens: Int[Tensor, "tokens"],
+    length: int,
+    count: int,
+    offset: int = 0,
+    bos_token: int | None = None,
+    name: str = "the text",
+) -> Windows:
+    """Windows of tokens that are at hand, with `bos_token` as the first of each unless None."""
+    step = length if bos_token is None else length - 1
+    if step < 1:
+        raise InputError("a window of 1 token would hold the BOS alone: use a length of 2 or more")
+    needed = offset + count * step
+    if len(tokens) < needed:
+        raise InputError(
+            f"{name} has {len(tokens)} tokens, but {needed} are needed "
+            f"({count} × {step} from token {offset} on)"
+        )
+    ids = tokens[offset:needed].reshape(count, step)
+    if bos_token is not None:
+        ids = torch.cat([torch.full((count, 1), bos_token, dtype=torch.long), ids], dim=1)
+    starts = tuple(range(offset, needed, step))
+    return Windows(ids, starts, len(tokens), bos_token is not None)
+
+
+def _bos_token(loaded: LoadedModel, bos: Bos) -> int | None:
+    tokenizer = loaded.tokenizer
+    if bos == "never" or (bos == "auto" and not adds_bos(tokenizer)):
+        return None
+    if tokenizer is None or tokenizer.bos_token_id is None:
+        raise InputError(f"the tokenizer of {loaded.name} has no BOS token")
+    return tokenizer.bos_token_id

