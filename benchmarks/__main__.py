@@ -10,10 +10,10 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import normalizers
+from benchmarks import engine, normalizers
 from benchmarks.timing import Comparison
 
-SUITES = {"normalizers": normalizers}
+SUITES = {"normalizers": normalizers, "engine": engine}
 
 
 def main() -> None:

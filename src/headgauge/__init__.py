@@ -6,8 +6,8 @@
     weights = rule(logits, mask)
 
 `headgauge.theory` has the paper's results, `headgauge.normalizers` the rules, `headgauge.claims`
-the ledger and `headgauge.models` loads a model and watches its attention. Each is imported when it
-is first used, because torch takes seconds.
+the ledger, `headgauge.engine` computes theory's measures fast, and `headgauge.models` loads a model
+and watches its attention. Each is imported when it is first used, because torch takes seconds.
 """
 
 import importlib
@@ -15,10 +15,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from headgauge import claims, models, normalizers, theory
+    from headgauge import claims, engine, models, normalizers, theory
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "claims", "models", "normalizers", "theory"]
+__all__ = ["__version__", "claims", "engine", "models", "normalizers", "theory"]
 
 
 def __getattr__(name: str) -> ModuleType:

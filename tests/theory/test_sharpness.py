@@ -36,6 +36,11 @@ def test_a_tie_is_never_sharp_and_a_single_key_always():
     assert sharpness.sharpness(torch.tensor([3.0])).isinf()
 
 
+def test_both_zeros_tie():
+    for zeros in ([0.0, -0.0, -3.0], [-0.0, 0.0, -3.0]):
+        assert sharpness.critical_inverse_temperature(torch.tensor(zeros)) == torch.inf
+
+
 def test_the_ratio_scales_with_the_temperature():
     logits = torch.tensor([[3.0, 1.0, 0.0], [0.5, 0.2, 0.1]], dtype=torch.float64)
     warm, cold = sharpness.sharpness(logits, 1.0), sharpness.sharpness(logits, 0.1)

@@ -41,7 +41,7 @@ def serves(tensor: Tensor) -> bool:
     )
 
 
-def _over_rows(kernel: Callable[..., Any], rows: int, entries: int, *arguments: Any) -> None:
+def over_rows(kernel: Callable[..., Any], rows: int, entries: int, *arguments: Any) -> None:
     """Run kernel(*arguments, start, stop) over all rows, in threads when there is enough to do."""
     workers = min(torch.get_num_threads(), rows)
     if workers < 2 or entries < _SMALL:
@@ -95,7 +95,7 @@ def entmax_forward(scores: Tensor, alpha: Tensor, hidden: Tensor | None) -> Tens
     flat = _as_rows(scores, scores.shape[-1])
     # fp32 rows are solved in fp64 but need not be solved to its last bit.
     tolerance = 1e-10 if scores.dtype == torch.float32 else 4 * np.finfo(np.float64).eps
-    _over_rows(
+    over_rows(
         entmax_rows.forward,
         flat.shape[0],
         flat.size,
@@ -116,7 +116,7 @@ def entmax_backward(
     to_scores = _zeros_like(weights)
     flat = _as_rows(weights, keys)
     per_row = np.empty(flat.shape[0] if to_alpha else 0, np.float64)
-    _over_rows(
+    over_rows(
         entmax_rows.backward,
         flat.shape[0],
         flat.size,

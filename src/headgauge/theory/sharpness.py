@@ -13,7 +13,7 @@ from torch import Tensor
 def critical_inverse_temperature(logits: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
     """Λ of each row: infinite where the two largest logits tie, 0 for a single key."""
     ordered = torch.sort(logits, dim=-1, descending=True).values
-    gaps = ordered[..., :1] - ordered
+    gaps = ordered[..., :1] - ordered + 0.0  # −0.0 less 0.0 is −0.0, and no negative gap
     # N(t) jumps at the gaps, so the supremum is reached at one of them. At a repeated gap the last
     # place has the largest count, so no place needs to know of the others.
     places = torch.arange(1, logits.shape[-1] + 1, dtype=logits.dtype, device=logits.device)

@@ -1,0 +1,148 @@
+"""Every measure that depends on N, for a block of rows and a whole list of N.
+
+>>> geometry = Geometry.of(torch.eye(4))
+>>> block = curves(torch.tensor([[0.4, 0.3, 0.2, 0.1]]), geometry, [1, 2])
+>>> block.separability
+array([[1., 1.]])
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from headgauge.engine import rows, torch_rows
+from headgauge.engine.geometry import Geometry
+from headgauge.errors import InputError
+from headgauge.normalizers import kernels
+from headgauge.theory import separability
+from headgauge.theory.selection import top_n
+
+Keys = Literal["visible", "all"]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One number per row and N (rows × N, float64); NaN where a row does not count or a bound does
+    not apply."""
+
+    distance: np.ndarray  # d̃, eq. 7
+    expected_printed: np.ndarray  # Theorem 1.2 as in the main text; false
+    expected_appendix: np.ndarray  # eq. 24, the lower side of the sandwich
+    expected_upper: np.ndarray  # its upper side
+    bound_printed: np.ndarray  # Theorem 1.1; needs weights that sum to one
+    bound_centroid: np.ndarray  # needs non-negative weights
+    bound_lower: np.ndarray  # the plain sandwich of d̃
+    bound_upper: np.ndarray
+    radius: np.ndarray  # r
+    separable_count: np.ndarray  # N_s
+    separability: np.ndarray  # N_s/N
+    separability_printed_lower: np.ndarray  # eq. 11
+    separability_printed_upper: np.ndarray  # eq. 11; false
+    separability_lower: np.ndarray  # #{i ∈ I : ξ_i ≤ r}/N
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Which rows count at which N."""
+        return ~np.isnan(self.distance)
+
+
+assert tuple(field.name for field in fields(Curves)) == rows.FIELDS
+
+
+def curves(
+    weights: Float[Tensor, "rows keys"],
+    geometry: Geometry,
+    top_ns: Sequence[int],
+    visible: Bool[Tensor, "rows keys"] | Bool[Tensor, "1 keys"] | None = None,
+    keys: Keys = "visible",
+) -> Curves:
+    """All measures of `Curves` for each row α and each N.
+
+    `visible` marks the keys a query may see; weights elsewhere are taken as 0. With
+    `keys="visible"` only those count and a row needs more than N of them; with `keys="all"` the
+    others stay in with weight 0 and every row with a visible key counts, up to N = keys. Weights
+    are used as they are, whatever they sum to. δ is the smallest distance between counting keys; M
+    is 1 for unit vectors and the largest counting norm for raw ones.
+
+    Agrees with `headgauge.theory` in float64 to 1e-9(‖s‖ + ‖y‖) per summed term, and in N_s
+    exactly: rows within rounding of the guard are decided by the reference itself. Where ξ_i = r
+    but for rounding, `separability_lower` may count i or not, as the reference may.
+    """
+    ns = _checked(weights, geometry, top_ns, visible, keys)
+    if visible is None:
+        visible = torch.ones(1, geometry.keys, dtype=torch.bool, device=weights.device)
+    asked, back = np.unique(ns, return_inverse=True)
+    exact = geometry.vectors
+    masked = torch.where(visible.to(exact.device), weights.detach().to(exact), 0.0)
+    visible = visible.to(exact.device).expand(1 if len(visible) == 1 else len(masked), -1)
+    everything = keys == "all"
+    if kernels.serves(exact):
+        table, doubtful = _compiled(masked, visible, geometry, asked, everything)
+    else:
+        found, doubts = torch_rows.measure(masked, visible, geometry, asked.tolist(), everything)
+        table, doubtful = found.cpu().double().numpy(), doubts.cpu().numpy()
+    for row, at in np.argwhere(doubtful):
+        seen = visible[row % len(visible)]
+        counting = torch.ones_like(seen) if everything else seen
+        n = int(asked[at])
+        held = _reference_count(masked[row, counting], geometry.vectors[counting], n)
+        table[rows.FIELDS.index("separable_count"), row, at] = held
+        table[rows.FIELDS.index("separability"), row, at] = held / n
+    table = table[..., back]
+    return Curves(**dict(zip(rows.FIELDS, table, strict=True)))
+
+
+def _checked(
+    weights: Tensor, geometry: Geometry, top_ns: Sequence[int], visible: Tensor | None, keys: str
+) -> np.ndarray:
+    shape = tuple(weights.shape)
+    if weights.ndim != 2 or shape[1] != geometry.keys:
+        raise InputError(f"weights must be (rows, {geometry.keys}) for these vectors, got {shape}")
+    if visible is not None and tuple(visible.shape) not in (shape, (1, shape[1])):
+        raise InputError(f"visible must be {shape} like the weights, got {tuple(visible.shape)}")
+    if not len(top_ns) or min(top_ns) < 1:
+        raise InputError(f"top-N needs at least one N, each 1 or more, got {list(top_ns)}")
+    if keys not in ("visible", "all"):
+        raise InputError(f'keys must be "visible" or "all", got {keys!r}')
+    return np.asarray(top_ns, np.int64)
+
+
+def _compiled(
+    weights: Tensor, visible: Tensor, geometry: Geometry, top_ns: np.ndarray, everything: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    count, keys = weights.shape
+    out = np.full((len(rows.FIELDS), count, len(top_ns)), np.nan)
+    doubtful = np.zeros((count, len(top_ns)), np.bool_)
+    # Through x̄: cheaper than through the Gram matrix where keys outnumber dimensions, and more
+    # exact where the weighted vectors cancel.
+    means = weights @ geometry.vectors
+    ontos = means @ geometry.vectors.T
+    kernels.over_rows(
+        rows.measure,
+        count,
+        count * keys,
+        weights.contiguous().numpy(),
+        visible.contiguous().numpy(),
+        everything,
+        geometry.unit,
+        geometry.x,
+        geometry.gram,
+        geometry.norms2,
+        *geometry.nearest,
+        means.contiguous().numpy(),
+        ontos.contiguous().numpy(),
+        top_ns,
+        out,
+        doubtful,
+    )
+    return out, doubtful
+
+
+def _reference_count(weights: Tensor, vectors: Tensor, n: int) -> int:
+    selected = top_n(weights, n)
+    return int(separability.separable_count(weights, vectors, selected))

@@ -1,0 +1,141 @@
+"""The engine against the literal loop over theory/."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headgauge import engine
+from headgauge.errors import InputError
+from headgauge.theory import separability
+
+TOP_NS = [1, 2, 7, 17, 18, 40]
+
+
+def test_every_kind_of_rows_and_vectors(check, make, weights_kind, vectors_kind):
+    # Masks and scaling go round, so that each meets each over the kinds.
+    turn = sum(map(ord, weights_kind + vectors_kind))
+    mask = ("none", "causal", "window", "holes")[turn % 4]
+    weights, vectors, visible = make(weights_kind, vectors_kind, mask)
+    check(weights, vectors, TOP_NS, visible, raw=turn % 3 == 0)
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_every_mask(check, make, mask, raw):
+    weights, vectors, visible = make("sink", "random", mask)
+    worst = check(weights, vectors, [1, 2, 3, 5, 8, 17, 18], visible, raw=raw)
+    assert max(worst.values()) < 1e-12  # nothing cancels here
+
+
+def test_every_n_is_the_same_in_any_list(path):
+    source = torch.Generator().manual_seed(0)
+    weights = torch.softmax(torch.randn(5, 12, generator=source), -1)
+    geometry = engine.Geometry.of(torch.randn(12, 3, generator=source))
+    together = engine.curves(weights, geometry, list(range(1, 12)))
+    shuffled = engine.curves(weights, geometry, [5, 2, 5])
+    for name, table in vars(shuffled).items():
+        wanted = vars(together)[name][:, [4, 1, 4]]
+        assert np.allclose(table, wanted, rtol=1e-12, equal_nan=True), name
+
+
+@settings(max_examples=40)
+@given(
+    rows=st.integers(1, 4),
+    keys=st.integers(1, 24),
+    dim=st.integers(1, 9),
+    spread=st.sampled_from([0.0, 0.5, 3.0, 30.0]),
+    density=st.sampled_from([0.3, 0.8, 1.0]),
+    raw=st.booleans(),
+    seed=st.integers(0, 2**16),
+)
+def test_any_shape(check, rows, keys, dim, spread, density, raw, seed):
+    source = torch.Generator().manual_seed(seed)
+    visible = torch.rand(rows, keys, generator=source) < density
+    logits = spread * torch.randn(rows, keys, dtype=torch.float64, generator=source)
+    weights = torch.softmax(logits.masked_fill(~visible, -1e4), -1)
+    vectors = torch.randn(keys, dim, dtype=torch.float64, generator=source)
+    top_ns = sorted({1, 2, max(keys - 1, 1), keys, keys + 1})
+    check(weights, vectors, top_ns, visible, raw=raw)
+
+
+def test_longer_rows_in_both_precisions_and_threads(check):
+    """Enough entries for threads; float32 weights are read as they are."""
+    source = torch.Generator().manual_seed(1)
+    logits = 2 * torch.randn(512, 160, generator=source)
+    logits[:, 0] += 4
+    weights = torch.softmax(logits, -1)
+    vectors = torch.randn(160, 24, generator=source)
+    every = engine.curves(weights, engine.Geometry.of(vectors), [1, 4, 32])
+    picked = [0, 100, 511]
+    few = engine.curves(weights[picked], engine.Geometry.of(vectors), [1, 4, 32])
+    for name, table in vars(few).items():
+        assert np.allclose(vars(every)[name][picked], table, rtol=1e-12), name
+    check(weights[picked], vectors, [1, 4, 32])
+
+
+def test_the_edge_of_the_ball_is_the_references(check):
+    """‖y₂ − s‖ is 0.4 and r is 0.4 − 0.3t: the guard of 8e-10 ends at some t near 2.67e-9, and the
+    last bits around it decide."""
+    weights = torch.tensor([[0.4, 0.3, 0.3]], dtype=torch.float64)
+
+    def vectors(t: float) -> torch.Tensor:
+        return torch.tensor([[1.0, 0.0], [0.0, 1.0], [t, 1.0]], dtype=torch.float64)
+
+    def held(t: float) -> int:
+        chosen = torch.tensor([True, True, False])
+        return int(separability.separable_count(weights[0], vectors(t), chosen))
+
+    low, high = 0.0, 1e-8
+    assert (held(low), held(high)) == (2, 1)
+    while high - low > 1e-8 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if held(middle) == 2 else (low, middle)
+    for step in range(-25, 26):
+        check(weights, vectors(low * (1 + 1e-8 * step)), [2], raw=True)
+
+
+def test_rows_with_nan_weights_do_not_count(path):
+    weights = torch.full((2, 6), 1 / 6)
+    weights[0, 2] = torch.nan
+    found = engine.curves(weights, engine.Geometry.of(torch.randn(6, 3)), [1, 2])
+    assert not found.counts[0].any()
+    assert found.counts[1].all()
+
+
+SAMPLES = sorted(
+    Path(os.environ.get("HEADGAUGE_DATA_DIR", "/nonexistent")).glob("gpt2_attention/*.npz")
+)
+
+
+@pytest.mark.skipif(not SAMPLES, reason="HEADGAUGE_DATA_DIR has no GPT-2 attention")
+def test_real_rows(check):
+    for sample in SAMPLES[:2]:
+        weights = torch.from_numpy(np.load(sample)["softmax"])
+        length = weights.shape[-1]
+        source = torch.Generator().manual_seed(0)
+        vectors = torch.randn(length, 16, generator=source)
+        causal = torch.ones(length, length, dtype=torch.bool).tril()
+        heads = weights.reshape(-1, length, length)[::24]
+        block = heads.reshape(-1, length)
+        check(block, vectors, [1, 2, 4], causal.repeat(len(heads), 1))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"top_ns": []}, "at least one N"),
+        ({"top_ns": [0, 2]}, "each 1 or more"),
+        ({"keys": "some"}, 'must be "visible" or "all"'),
+        ({"weights": torch.ones(2, 5)}, r"must be \(rows, 4\)"),
+        ({"visible": torch.ones(3, 4, dtype=torch.bool)}, r"must be \(2, 4\)"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(unchecked, change, message):
+    given = {"weights": torch.full((2, 4), 0.25), "top_ns": [1], "visible": None, "keys": "all"}
+    geometry = engine.Geometry.of(torch.eye(4))
+    with pytest.raises(InputError, match=message):
+        engine.curves(geometry=geometry, **(given | change))
