@@ -123,8 +123,9 @@ def newton(scores: Tensor, alpha: Tensor, hidden: Tensor | None) -> Tensor:
     # On a flat row t is known to fewer digits than a weight has. What the row lacks goes where
     # the next step of t would have put it.
     lack = 1.0 - weights.sum(-1, keepdim=True)
-    share = spread / _nonzero(spread.sum(-1, keepdim=True))
-    weights = torch.where(weights > 0, weights + lack * share, 0.0).clamp(min=0.0)
+    if bool((lack.abs() > 8 * torch.finfo(lack.dtype).eps).any()):
+        share = spread / _nonzero(spread.sum(-1, keepdim=True))
+        weights = torch.where(weights > 0, weights + lack * share, 0.0).clamp(min=0.0)
     weights = weights.masked_fill(top.isnan() | (top == math.inf), math.nan)
     return weights if hidden is None else weights.masked_fill(hidden, 0.0)
 
