@@ -1,0 +1,1 @@
+"""What a run leaves behind: its tables, their schema, its manifest."""

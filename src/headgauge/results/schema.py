@@ -1,0 +1,144 @@
+"""What the tables of a run hold: one type per table, one field per column.
+
+    heads.parquet    HeadRow      one row per window × head
+    curves.parquet   CurveRow     one row per window × head × N × vectors × keys
+    samples.parquet  SampleRow    a few rows of every head with their heaviest keys
+    rows.parquet     QueryRow     on request: one row per window × head × query
+
+Every number is a mean over the counted query rows of its window unless its comment says otherwise;
+`None` is what could not be seen or does not apply. Logarithms are natural. `frame_schema` turns a
+type into polars' schema, and every table a run writes has exactly that one.
+"""
+
+from dataclasses import dataclass, fields
+from types import UnionType
+from typing import get_args, get_type_hints
+
+import polars as pl
+
+# What names a head: `layer` counts the attention modules in the model's order, and a module that
+# runs more than once per pass (a shared layer) has an `occurrence` for each.
+HEAD = ("layer", "occurrence", "module", "head")
+UNIT = ("window", "length")
+
+
+@dataclass(frozen=True)
+class HeadRow:
+    """A head in a window: the measures that need no N."""
+
+    window: int  # from 0
+    length: int  # L, tokens in the window
+    layer: int  # place of the attention module among the model's, from 0
+    occurrence: int  # 0, or the how-manieth call of a shared module
+    module: str  # its name in the model
+    head: int
+    kv_head: int  # the key and value head it reads
+    cross: bool  # the keys come from the encoder
+    seen: str  # "qkv": recomputed from q, k, v; "softmax": tapped, values unseen
+    rows: int  # query rows that see a key
+    entropy: float  # −Σ α log α
+    entropy_share: float | None  # entropy/log n over the rows that see n ≥ 2 keys
+    effective_n: float  # exp(entropy)
+    sink_weight: float  # weight on the first token of the sequence
+    max_logit: float | None  # the largest q·k·scale of all rows, before softcap and bias
+    jacobian_norm: float | None  # ‖∂α/∂logits‖₂, at most 1/2
+    sharpness: float | None  # 1/Λ over the rows that see n ≥ 2 keys
+    sharp_rows: float | None  # the share of those rows with 1/Λ > 1
+    output_norm: float | None  # ‖Σ α_i v_i‖, before the output projection
+    output_ratio: float | None  # output_norm over the mean of the layer's heads
+
+
+@dataclass(frozen=True)
+class CurveRow:
+    """A head in a window at one N, for one choice of vectors and keys."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    top_n: int  # N
+    vectors: str  # "value", "hidden", "embedding" or "final"
+    scale: str  # "unit" or "raw": the length of the vectors
+    keys: str  # "visible" or "all": the keys that count
+    rows: int  # query rows that count at this N
+    distance: float | None  # d̃, eq. 7
+    expected_printed: float | None  # Theorem 1.2 as in the main text; false
+    expected_appendix: float | None  # eq. 24, the lower side of the sandwich
+    expected_upper: float | None  # its upper side
+    bound_printed: float | None  # Theorem 1.1
+    bound_centroid: float | None
+    bound_lower: float | None  # the plain sandwich of d̃
+    bound_upper: float | None
+    radius: float | None  # r
+    separable_count: float | None  # N_s
+    separability: float | None  # N_s/N
+    separability_printed_lower: float | None  # eq. 11
+    separability_printed_upper: float | None  # eq. 11; false
+    separability_lower: float | None  # the part that is certain: ξ_i ≤ r
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """One of the heaviest keys of a sampled query row."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    row: int  # the query's place in the window
+    query_id: int
+    query_text: str | None  # None without a tokenizer
+    visible: int  # keys the row may see
+    rank: int  # 1 is the heaviest
+    key: int  # the key's place in the window
+    key_id: int
+    key_text: str | None
+    weight: float
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    """One query row of a head: what `HeadRow` averages."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    row: int
+    visible: int
+    entropy: float
+    effective_n: float
+    sink_weight: float
+    max_logit: float | None
+    jacobian_norm: float | None
+    sharpness: float | None
+    output_norm: float | None
+
+
+TABLES: dict[str, type] = {
+    "heads": HeadRow,
+    "curves": CurveRow,
+    "samples": SampleRow,
+    "rows": QueryRow,
+}
+
+_TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}
+
+
+def frame_schema(row: type) -> pl.Schema:
+    """polars' schema of a table whose rows are of this type."""
+    hints = get_type_hints(row)
+    return pl.Schema({field.name: _TYPES[_plain(hints[field.name])] for field in fields(row)})
+
+
+def _plain(hint: type) -> type:
+    """float for float | None."""
+    if isinstance(hint, UnionType):
+        return next(part for part in get_args(hint) if part is not type(None))
+    return hint
