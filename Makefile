@@ -40,6 +40,8 @@ bench: $(READY)
 docs: $(READY)
 	$(BIN)/python -m headgauge.claims.page > docs/claims.md.new
 	mv docs/claims.md.new docs/claims.md
+	$(BIN)/python -m headgauge.results.page > docs/results.md.new
+	mv docs/results.md.new docs/results.md
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -2,26 +2,52 @@
 
     import headgauge
 
+    result = headgauge.scan("default")          # every head of a model; see headgauge.diagnostics
+    result.verdicts()
+
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
     weights = rule(logits, mask)
 
 `headgauge.theory` has the paper's results, `headgauge.normalizers` the rules, `headgauge.claims`
-the ledger, `headgauge.engine` computes theory's measures fast, and `headgauge.models` loads a model
-and watches its attention. Each is imported when it is first used, because torch takes seconds.
+the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
+watches its attention, `headgauge.diagnostics` scans it, `headgauge.results` keeps what was found and
+`headgauge.report` draws it. Each is imported when it is first used, because torch takes seconds.
 """
 
 import importlib
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headgauge import claims, engine, models, normalizers, theory
+    from headgauge import (
+        claims,
+        diagnostics,
+        engine,
+        models,
+        normalizers,
+        report,
+        results,
+        theory,
+    )
+    from headgauge.diagnostics import scan
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "claims", "engine", "models", "normalizers", "theory"]
+__all__ = [
+    "__version__",
+    "claims",
+    "diagnostics",
+    "engine",
+    "models",
+    "normalizers",
+    "report",
+    "results",
+    "scan",
+    "theory",
+]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
+    if name == "scan":
+        return importlib.import_module("headgauge.diagnostics").scan
     if name in __all__:
         return importlib.import_module(f"headgauge.{name}")
     raise AttributeError(f"module 'headgauge' has no attribute {name!r}")

@@ -76,6 +76,119 @@ def test_the_jacobian_of_long_rows_is_the_dense_one(path):
     assert np.allclose(engine.row_measures(weights).jacobian_norm, wanted, rtol=1e-9, atol=1e-15)
 
 
+def _softmax_rows(scale: float, rows: int = 30, keys: int = 300) -> torch.Tensor:
+    source = torch.Generator().manual_seed(7)
+    return torch.softmax(scale * torch.randn(rows, keys, generator=source), -1)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-3, 1.0, 5.0, 30.0])
+@pytest.mark.parametrize("share", [1.0, 0.999, 0.4])
+def test_float32_weights_lose_nothing(path, scale, share):
+    """Held against theory in float64 on the same weights, from flat to nearly one-hot, also with a
+    sink's share missing."""
+    weights = _softmax_rows(scale) * share
+    visible = torch.arange(300) <= torch.arange(10, 300, 10)[:, None].repeat_interleave(2, 0)[:30]
+    found = engine.row_measures(weights, visible)
+    for row, keys in enumerate(visible):
+        a = weights[row][keys].double()
+        assert found.entropy[row] == pytest.approx(
+            float(concentration.entropy(a)), rel=1e-12, abs=0
+        )
+        wanted = float(sensitivity.spectral_norm(a))
+        assert found.jacobian_norm[row] == pytest.approx(wanted, rel=1e-11, abs=0, nan_ok=True)
+
+
+@pytest.mark.parametrize("rest", [1e-3, 1e-9, 1e-30, 1e-200])
+def test_nearly_one_hot_rows_keep_their_digits(path, rest):
+    dtype = torch.float64 if rest < 1e-38 else torch.float32
+    others = torch.linspace(0.2, 1.0, 40, dtype=torch.float64) * rest
+    weights = torch.cat([others, 1 - others.sum().reshape(1)]).to(dtype).reshape(1, -1)
+    found, a = engine.row_measures(weights), weights[0].double()
+    exact = sum((-p * math.log(p) for p in a.tolist()), start=0.0)
+    assert found.entropy == pytest.approx([exact], rel=1e-12, abs=0)
+    wanted = float(sensitivity.spectral_norm(a))
+    assert found.jacobian_norm == pytest.approx([wanted], rel=1e-11, abs=0)
+
+
+def test_the_second_weight_may_be_tied_or_alone(path):
+    weights = torch.tensor(
+        [
+            [0.4, 0.2, 0.2, 0.2, 0.0],
+            [0.4, 0.4, 0.1, 0.1, 0.0],
+            [0.7, 0.3, 0.0, 0.0, 0.0],
+            [0.7, 0.0, 0.0, 0.0, -0.0],
+            [1.0, 0.0, 0.0, -0.0, 0.0],
+        ],
+        dtype=torch.float64,
+    )
+    found = engine.row_measures(weights)
+    dense = torch.diag_embed(weights) - weights[:, :, None] * weights[:, None, :]
+    wanted = torch.linalg.eigvalsh(dense)[:, -1].numpy()
+    assert np.allclose(found.jacobian_norm, wanted, rtol=1e-12, atol=1e-15)
+    assert found.entropy[3:] == pytest.approx([-0.7 * math.log(0.7), 0.0], abs=1e-15)
+
+
+def _gaps(kind: str, keys: int) -> torch.Tensor:
+    source = torch.Generator().manual_seed(keys)
+    if kind == "normal":
+        return 3 * torch.randn(keys, generator=source)
+    if kind == "exponential":  # log N(t) ~ t: every rank is nearly the supremum
+        return torch.rand(keys, generator=source).log()
+    if kind == "sink":
+        return torch.cat([torch.tensor([9.0]), torch.randn(keys - 1, generator=source)])
+    if kind == "dense":  # nearly all gaps in one bucket, which is then sorted
+        far = -1 - 1e-4 * torch.rand(keys - 1, generator=source)
+        return torch.cat([torch.tensor([0.0]), far])
+    if kind == "staircase":
+        return -torch.arange(keys).float().sqrt().floor() - (torch.arange(keys) > 0).float()
+    return torch.cat([torch.tensor([0.0]), torch.full((keys - 1,), -2.5)])  # "equal"
+
+
+@pytest.mark.parametrize("kind", ["normal", "exponential", "sink", "dense", "staircase", "equal"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("keys", [2, 3, 40, 65, 500, 5000])
+def test_sharpness_of_long_rows_is_that_of_the_sorted_row(kind, dtype, keys):
+    """The compiled rows do not sort; the supremum is nowhere missed by a bucket."""
+    logits = _gaps(kind, keys).to(dtype).reshape(1, -1)
+    logits = torch.cat([logits * scale for scale in (1e-3, 1.0, 40.0)])
+    weights = torch.softmax(logits, -1)
+    found = engine.row_measures(weights, logits=logits)
+    wanted = sharpness.sharpness(logits.double()).numpy()
+    assert np.allclose(found.sharpness, wanted, rtol=1e-15, atol=0)
+
+
+def test_logits_without_a_sharpness(path):
+    logits = torch.zeros(5, 3)
+    logits[1:, 0] = torch.tensor([math.inf, math.nan, 1.0, -math.inf])
+    logits[3, 1:] = -math.inf
+    logits[4] = -math.inf
+    found = engine.row_measures(torch.full((5, 3), 1 / 3), logits=logits)
+    expected = [0.0, math.inf, math.nan, math.inf, math.nan]
+    assert found.sharpness == pytest.approx(expected, nan_ok=True)
+    assert found.max_logit == pytest.approx([0, math.inf, math.nan, 1, -math.inf], nan_ok=True)
+
+
+def test_a_single_key_is_infinitely_sharp(path):
+    visible = torch.tensor([[True, False]])
+    found = engine.row_measures(torch.tensor([[1.0, 0.0]]), visible, logits=torch.zeros(1, 2))
+    assert found.sharpness == [math.inf]
+
+
+def test_the_first_token_may_lie_beyond_what_a_block_sees(path):
+    found = engine.row_measures(torch.tensor([[0.5, 0.5]]), first_key=3)
+    assert found.sink_weight == [0.0]
+
+
+def test_output_norms_of_float32_are_within_what_is_promised(path):
+    weights = _softmax_rows(3.0, keys=2000)
+    source = torch.Generator().manual_seed(1)
+    values = 20 * torch.randn(2000, 64, generator=source)
+    exact = torch.linalg.vector_norm(weights.double() @ values.double(), dim=-1)
+    size = weights.double() @ torch.linalg.vector_norm(values.double(), dim=-1)
+    found = engine.row_measures(weights, values=values).output_norm
+    assert np.all(np.abs(found - exact.numpy()) <= 1e-6 * size.numpy())
+
+
 def test_a_wrong_shape_is_told(unchecked):
     with pytest.raises(InputError, match=r"logits must be \(2, 4\)"):
         engine.row_measures(torch.ones(2, 4), logits=torch.ones(2, 5))

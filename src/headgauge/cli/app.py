@@ -8,7 +8,7 @@ from typing import Annotated, cast
 import typer
 
 from headgauge import __version__
-from headgauge.cli import claims, normalizers
+from headgauge.cli import cache, claims, normalizers, scan
 from headgauge.errors import InputError
 
 # typer does not export click's UsageError, and where it comes from depends on typer's version.
@@ -26,8 +26,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("scan")(scan.command)
 app.command("claims")(claims.command)
 app.command("normalizers")(normalizers.command)
+app.command("cache")(cache.command)
 
 
 def _version(wanted: bool) -> bool:

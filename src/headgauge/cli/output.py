@@ -1,12 +1,22 @@
 """What all commands print with: results on stdout, progress and notes on stderr."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON on stdout instead of the table.")
@@ -33,17 +43,39 @@ def print_json(data: object) -> None:
 
 def progress(items: Iterable[Item], total: int, label: str, notes: Console) -> Iterator[Item]:
     """Yield the items while a bar on stderr counts them; nothing where stderr is no terminal."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=notes,
-        transient=True,
-        disable=not notes.is_terminal or notes.quiet,
-    )
-    with bar:
+    with _bar(notes, MofNCompleteColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task(label, total=total)
         for item in items:
             yield item
             bar.advance(task)
+
+
+@contextmanager
+def share_bar(label: str, notes: Console) -> Iterator[Callable[[float], None]]:
+    """A bar with the remaining time; call it with the share that is done. It shows itself at the
+    first call, so that nothing flickers where there was nothing to do."""
+    with _bar(
+        notes,
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(elapsed_when_finished=False),
+    ) as bar:
+        task = bar.add_task(label, total=1.0, visible=False)
+        yield lambda done: bar.update(task, completed=done, visible=True)
+
+
+def size(number: int) -> str:
+    """Bytes in the unit that fits."""
+    return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.1f} MB"
+
+
+def _bar(notes: Console, *columns: ProgressColumn) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *columns,
+        console=notes,
+        transient=True,
+        disable=not notes.is_terminal or notes.quiet,
+    )

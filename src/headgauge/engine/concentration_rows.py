@@ -1,129 +1,236 @@
-"""Compiled: the measures of a row that need no N."""
+"""Compiled: the measures of a row that need no N, from rows of float32 or float64.
+
+Rows are read in their own precision and added up in float64; there is no copy of a matrix.
+"""
 
 import math
 from typing import no_type_check
 
 import numpy as np
 
-from headgauge.engine.compiling import compiled, fused
+from headgauge.engine.sharpness_rows import BUCKETS, critical, largest
+from headgauge.engine.vector_code import literal, summed
+
+# The places of the measures in the kernel's output.
+FIELDS = ("entropy", "sink_weight", "jacobian_norm", "max_logit", "critical")
 
 _EPSILON = float(np.finfo(np.float64).eps)
+_LEFT = 1e-13  # how far λ₁ may stay from the root, in units of itself
+_TINY = float(np.finfo(np.float64).tiny)
+_INFINITE = np.int64(np.float64(math.inf).view(np.int64))
+_MINUS_ZERO = np.int64(np.float64(-0.0).view(np.int64))
+_ONE = 1e-5  # as in theory.selection.sums_to_one
+_LN2 = math.log(2.0)
+_TO_ROOT_HALF = np.int64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)
 
 
-@fused
+@literal
 @no_type_check
-def _secular(weights, first, second, nu, missing):
-    """Σ p_i ν/(ν + δ_i) and its slope over all keys and the missing mass, ν > 0.
+def _bits(p):
+    """The bits of a weight, for weights ≥ 0 in their order; those of −0 are those of 0."""
+    bits = np.float64(p).view(np.int64)
+    return bits if bits != _MINUS_ZERO else np.int64(0)
 
-    The largest weight is among the keys here, with 0 as its weight's share (see `_eigenvalue`).
+
+@literal
+@no_type_check
+def _log(p):
+    """log p for p ≥ 0 to the last bit or two, without a call, so that loops over it stay vectors.
+
+    p = 2^k m with m between √½ and √2, s = (m − 1)/(m + 1) and log m = 2 artanh s, by fdlibm's
+    polynomial. Finite at p = 0, where 0·log 0 is to be 0.
     """
-    total = missing * (nu / (nu + second))
-    slope = (missing / (nu + second)) * (second / (nu + second))
-    for i in range(weights.shape[0]):
-        p = weights[i]
-        offset = second - p
-        offset = offset if offset > 0.0 else 0.0
-        share = 1.0 / (nu + offset)
-        total += p * (nu * share)
-        slope += (p * share) * (offset * share)
-    # The largest key has offset 0 and came in with its whole weight.
-    return total - first, slope
+    bits = _bits(p)
+    k = (((bits + _TO_ROOT_HALF) >> 52) & 0x7FF) - 1023
+    f = np.int64(bits - (k << 52)).view(np.float64) - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    tail = 1.818357216161805012e-01 + z * (1.531383769920937332e-01 + z * 1.479819860511658591e-01)
+    tail = 2.857142874366239149e-01 + z * (2.222219843214978396e-01 + z * tail)
+    tail = z * (6.666666666666735130e-01 + z * (3.999999999940941908e-01 + z * tail))
+    return np.float64(np.int32(k)) * _LN2 + (f - s * (f - tail))
 
 
-@compiled
+@summed
 @no_type_check
-def _secular_sharp(weights, largest, second, nu, missing):
-    """The same with the largest left out key by key, where subtracting it would lose digits."""
-    total = 0.0
-    slope = 0.0
-    for i in range(weights.shape[0] + 1):
-        if i == largest:
-            continue
-        p = weights[i] if i < weights.shape[0] else missing
-        offset = second - weights[i] if i < weights.shape[0] else second
-        if offset > 0.0:
-            total += p * (nu / (nu + offset))
-            slope += (p / (nu + offset)) * (offset / (nu + offset))
-        else:
-            total += p  # ν/(ν + 0) is 1, also in the limit ν → 0
-    return total, slope
+def _extremes(row):
+    """The bits of the smallest and of the largest weight, for weights ≥ 0."""
+    lowest, highest = _INFINITE, np.int64(0)
+    for i in range(row.shape[0]):
+        bits = _bits(np.float64(row[i]))
+        lowest = min(lowest, bits)
+        highest = max(highest, bits)
+    return lowest, highest
 
 
-@compiled
+@summed
 @no_type_check
-def _eigenvalue(weights, missing):
-    """λ₁ of diag(p) − ppᵀ: `theory.sensitivity.solve_secular` for one row."""
-    largest = 0
-    for i in range(weights.shape[0]):
-        if weights[i] > weights[largest]:
-            largest = i
-    first = weights[largest]
-    second = 0.0
-    rest = missing
-    for i in range(weights.shape[0]):
-        if i != largest:
-            second = max(second, weights[i])
-            rest += weights[i]
-    if rest == missing and second == 0.0:
-        return first * missing
-    gap = first - second
-    start = (2.0 * first * rest - second) * (1.0 + 8.0 * _EPSILON)
-    nu = min(gap, max(start, 0.0))
+def _second(row, highest):
+    """The bits of the largest weight below the largest, and how many weights are the largest."""
+    second, ties = np.int64(0), 0
+    for i in range(row.shape[0]):
+        bits = _bits(np.float64(row[i]))
+        second = max(second, bits if bits < highest else np.int64(0))
+        ties += bits == highest
+    return second, ties
+
+
+@summed
+@no_type_check
+def _sums(row, second, unit):
+    """−Σ p log p, Σ p; and over p < p₂: Σ p, Σ p(p₂ − p)/p₂; and how many p are p₂."""
+    entropy, total, mass, moment = 0.0, 0.0, 0.0, 0.0
+    ties = 0
+    for i in range(row.shape[0]):
+        p = np.float64(row[i])
+        entropy -= p * _log(p)
+        total += p
+        ties += p == second
+        other = p if p < second else 0.0
+        mass += other
+        moment += other * ((second - other) * unit)
+    return entropy, total, mass, moment, ties
+
+
+@summed
+@no_type_check
+def _poles(row, second, nu):
+    """Σ p/(ν + δ) and Σ p/(ν + δ)² over p < p₂, δ = p₂ − p, with ν and δ in units of p₂."""
+    unit = 1.0 / second
+    value, slope = 0.0, 0.0
+    for i in range(row.shape[0]):
+        p = np.float64(row[i])
+        p = p if p < second else 0.0
+        share = 1.0 / (nu + (second - p) * unit)
+        value += p * share
+        slope += (p * share) * share
+    return value, slope
+
+
+@literal
+@no_type_check
+def _two_poles(p1, p2, gap, ties, mass, offset):
+    """The root ν of p₁/(g − ν) = t p₂/ν + a/(ν + d), with ν and d = `offset` in units of p₂.
+
+    In these units it is (p₁ + t p₂ + a)ν² + ((p₁ + t p₂)d − g(t + a/p₂))ν = g t d.
+    """
+    heavy = p1 + ties * p2
+    scale = ties + mass / p2
+    a = (heavy + mass) / scale
+    b = heavy * offset / scale - gap
+    c = gap * ties * offset / scale
+    root = math.sqrt(b * b + 4.0 * a * c)
+    return 2.0 * c / (b + root) if b > 0.0 else (root - b) / (2.0 * a)
+
+
+@literal
+@no_type_check
+def _eigenvalue(row, p1, p2, ties, mass, moment, missing):
+    """λ₁ of diag(p) − ppᵀ, the zero of Σ p_i/(p_i − λ) between p₂ and p₁.
+
+    With λ = p₂ + ν and δ_i = p₂ − p_i it solves p₁/(p₁ − p₂ − ν) = t p₂/ν + r(ν), where t weights
+    are p₂ and r(ν) = Σ p_i/(ν + δ_i) over those below. Each step puts a/(ν + d) with r's value and
+    slope at the present ν in r's place; the first, all their mass at its mean offset. 1/r is
+    concave, so r is never below its stand-in and no step passes the root; the stand-in is closer
+    than a tangent, so what a step of h leaves is below h²/ν. Two passes are usual.
+    """
+    gap = p1 - p2
+    mass += missing
+    moment += missing
+    if mass <= 0.0:
+        return p2 * (1.0 + _two_poles(p1, p2, gap, ties, 0.0, 0.0))
+    nu = _two_poles(p1, p2, gap, ties, mass, moment / mass)
     for _ in range(100):
-        if nu > 0.0 and first < 0.5:
-            total, slope = _secular(weights, first, second, nu, missing)
-        else:
-            total, slope = _secular_sharp(weights, largest, second, nu, missing)
-        derivative = -total + (gap - nu) * slope - first
-        step = ((gap - nu) * total - first * nu) / derivative if derivative < 0.0 else 0.0
-        moved = min(max(nu - step, 0.0), gap)
-        done = abs(nu - moved) <= 4.0 * _EPSILON * (nu + second)
+        value, slope = _poles(row, p2, nu)
+        hidden = missing / (nu + 1.0)
+        value += hidden
+        slope += hidden / (nu + 1.0)
+        if not slope > 0.0:
+            break
+        offset = max(value / slope - nu, 0.0)
+        moved = _two_poles(p1, p2, gap, ties, value * (value / slope), offset)
+        step = moved - nu
+        done = step * step <= _LEFT * nu * (1.0 + nu) or abs(step) <= 4.0 * _EPSILON
         nu = moved
         if done:
             break
-    return second + nu
+    return p2 * (1.0 + nu)
 
 
-@compiled
+@literal
 @no_type_check
-def concentration(weights, alive, out, start, stop):
-    """out[:, row] = entropy, ‖∇α‖₂; rows without a visible key stay as they are."""
-    for row in range(start, stop):
-        if not alive[row]:
-            continue
-        entropy = 0.0
-        total = 0.0
-        positive = True
-        for p in weights[row]:
-            total += p
-            if p > 0.0:
-                entropy -= p * math.log(p)
-            elif p != 0.0:  # negative or NaN
-                positive = False
-        out[0, row] = entropy if positive else math.nan
-        missing = 0.0 if abs(total - 1.0) <= 1e-5 else 1.0 - total
-        if positive and missing >= 0.0:
-            out[1, row] = _eigenvalue(weights[row], missing)
+def concentration(row):
+    """Entropy and ‖∇α‖₂ of a row; NaN where they mean nothing."""
+    lowest, highest = _extremes(row)
+    if lowest < 0 or highest > _INFINITE:  # a negative weight, or NaN
+        return math.nan, math.nan
+    below, equal = _second(row, highest)
+    p1, p2 = np.int64(highest).view(np.float64), np.int64(below).view(np.float64)
+    entropy, total, mass, moment, ties = _sums(row, p2, 1.0 / p2 if p2 >= _TINY else 0.0)
+    missing = 0.0 if abs(total - 1.0) <= _ONE else 1.0 - total
+    if not missing >= 0.0:
+        return entropy, math.nan
+    if equal > 1:
+        return entropy, p1
+    if p2 < _TINY:
+        return entropy, p1 * missing
+    return entropy, _eigenvalue(row, p1, p2, ties, mass, moment, missing)
 
 
-@compiled
+@literal
 @no_type_check
-def critical(ordered, alive, out, start, stop):
-    """Λ of rows whose negated logits are sorted: sup_k log k/gap_k."""
-    keys = ordered.shape[1]
-    logs = np.log(np.arange(1.0, keys + 1.0))
+def _span(seen):
+    """The first visible key, one past the last, and how many there are."""
+    count = 0
+    for i in range(seen.shape[0]):
+        count += seen[i]
+    first, last = 0, seen.shape[0]
+    while first < last and not seen[first]:
+        first += 1
+    while first < last and not seen[last - 1]:
+        last -= 1
+    return first, last, count
+
+
+@literal
+@no_type_check
+def _counting(row, seen, first, last, count, kept):
+    """The visible entries: a view where they are neighbours, else gathered."""
+    if count == last - first:
+        return row[first:last]
+    size = 0
+    for i in range(first, last):
+        if seen[i]:
+            kept[size] = row[i]
+            size += 1
+    return kept[:size]
+
+
+@literal
+@no_type_check
+def measure(weights, visible, logits, uncapped, first_key, logs, out, start, stop):
+    """Fill out[field, row]; rows without a visible key stay as they are.
+
+    `logits` and `uncapped` have no rows where there are none; without `uncapped` the largest logit
+    is that of `logits`. logs[k] = log(k + 1).
+    """
+    keys = weights.shape[1]
+    gaps, kept = np.empty(keys + 1), np.empty(keys + 1)
+    places, table = np.empty(keys + 1, np.int32), np.empty((4, BUCKETS + 1), np.int64)
+    few_weights, few_logits = np.empty(keys, weights.dtype), np.empty(keys, logits.dtype)
     for row in range(start, stop):
-        if not alive[row]:
+        seen = visible[row % visible.shape[0]]
+        first, last, count = _span(seen)
+        if count == 0:
             continue
-        best = 0.0
-        low = np.float64(ordered[row, 0])
-        for k in range(1, keys):
-            gap = ordered[row, k] - low
-            if gap == 0.0:
-                best = math.inf
-            elif gap > 0.0:
-                best = max(best, logs[k] / gap)
-            else:  # NaN, from a NaN logit or two infinite ones
-                best = math.nan
-                break
-        out[row] = best
+        out[1, row] = weights[row, first_key] if first_key < keys and seen[first_key] else 0.0
+        a = _counting(weights[row], seen, first, last, count, few_weights)
+        out[0, row], out[2, row] = concentration(a)
+        if len(logits):
+            z = _counting(logits[row], seen, first, last, count, few_logits)
+            top = largest(z)
+            out[3, row] = top
+            out[4, row] = critical(z, top, logs, gaps, kept, places, table)
+        if len(uncapped):
+            z = _counting(uncapped[row], seen, first, last, count, few_logits)
+            out[3, row] = largest(z)

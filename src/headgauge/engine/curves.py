@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headgauge.engine import rows, torch_rows
+from headgauge.engine import compiled_curves, rows, torch_rows
 from headgauge.engine.geometry import Geometry
 from headgauge.errors import InputError
 from headgauge.normalizers import kernels
@@ -74,35 +74,52 @@ def curves(
     but for rounding, `separability_lower` may count i or not, as the reference may.
     """
     ns = _checked(weights, geometry, top_ns, visible, keys)
-    if visible is None:
-        visible = torch.ones(1, geometry.keys, dtype=torch.bool, device=weights.device)
     asked, back = np.unique(ns, return_inverse=True)
-    exact = geometry.vectors
-    masked = torch.where(visible.to(exact.device), weights.detach().to(exact), 0.0)
-    visible = visible.to(exact.device).expand(1 if len(visible) == 1 else len(masked), -1)
-    everything = keys == "all"
-    if kernels.serves(exact):
-        table, doubtful = _compiled(masked, visible, geometry, asked, everything)
+    weights, visible = _placed(weights.detach(), visible, geometry, keys == "all")
+    if kernels.serves(geometry.vectors):
+        table, doubtful = compiled_curves.measure(weights, visible, geometry, asked, keys == "all")
     else:
-        found, doubts = torch_rows.measure(masked, visible, geometry, asked.tolist(), everything)
+        found, doubts = torch_rows.measure(
+            weights, visible, geometry, asked.tolist(), keys == "all"
+        )
         table, doubtful = found.cpu().double().numpy(), doubts.cpu().numpy()
     for row, at in np.argwhere(doubtful):
         seen = visible[row % len(visible)]
-        counting = torch.ones_like(seen) if everything else seen
+        counting = torch.ones_like(seen) if keys == "all" else seen
         n = int(asked[at])
-        held = _reference_count(masked[row, counting], geometry.vectors[counting], n)
+        alpha = torch.where(seen, weights[row], 0.0)[counting].to(geometry.vectors)
+        held = _reference_count(alpha, geometry.vectors[: len(seen)][counting], n)
         table[rows.FIELDS.index("separable_count"), row, at] = held
         table[rows.FIELDS.index("separability"), row, at] = held / n
     table = table[..., back]
     return Curves(**dict(zip(rows.FIELDS, table, strict=True)))
 
 
+def _placed(
+    weights: Tensor, visible: Tensor | None, geometry: Geometry, everything: bool
+) -> tuple[Tensor, Tensor]:
+    """Weights and visibility where the vectors are, in float32 or float64, and as wide as the keys
+    that can count."""
+    device = geometry.vectors.device
+    if visible is None:
+        visible = torch.ones(1, weights.shape[1], dtype=torch.bool)
+    short = geometry.precision == "float32" or weights.dtype != torch.float64
+    weights = weights.to(device, torch.float32 if short else torch.float64)
+    visible = visible.to(device)
+    missing = geometry.keys - weights.shape[1]
+    if everything and missing:
+        weights = torch.nn.functional.pad(weights, (0, missing))
+        visible = torch.nn.functional.pad(visible, (0, missing))
+    return weights, visible
+
+
 def _checked(
     weights: Tensor, geometry: Geometry, top_ns: Sequence[int], visible: Tensor | None, keys: str
 ) -> np.ndarray:
     shape = tuple(weights.shape)
-    if weights.ndim != 2 or shape[1] != geometry.keys:
-        raise InputError(f"weights must be (rows, {geometry.keys}) for these vectors, got {shape}")
+    if weights.ndim != 2 or not 0 < shape[1] <= geometry.keys:
+        width = f"(rows, {geometry.keys}) or narrower for these vectors"
+        raise InputError(f"weights must be {width}, got {shape}")
     if visible is not None and tuple(visible.shape) not in (shape, (1, shape[1])):
         raise InputError(f"visible must be {shape} like the weights, got {tuple(visible.shape)}")
     if not len(top_ns) or min(top_ns) < 1:
@@ -110,37 +127,6 @@ def _checked(
     if keys not in ("visible", "all"):
         raise InputError(f'keys must be "visible" or "all", got {keys!r}')
     return np.asarray(top_ns, np.int64)
-
-
-def _compiled(
-    weights: Tensor, visible: Tensor, geometry: Geometry, top_ns: np.ndarray, everything: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    count, keys = weights.shape
-    out = np.full((len(rows.FIELDS), count, len(top_ns)), np.nan)
-    doubtful = np.zeros((count, len(top_ns)), np.bool_)
-    # Through x̄: cheaper than through the Gram matrix where keys outnumber dimensions, and more
-    # exact where the weighted vectors cancel.
-    means = weights @ geometry.vectors
-    ontos = means @ geometry.vectors.T
-    kernels.over_rows(
-        rows.measure,
-        count,
-        count * keys,
-        weights.contiguous().numpy(),
-        visible.contiguous().numpy(),
-        everything,
-        geometry.unit,
-        geometry.x,
-        geometry.gram,
-        geometry.norms2,
-        *geometry.nearest,
-        means.contiguous().numpy(),
-        ontos.contiguous().numpy(),
-        top_ns,
-        out,
-        doubtful,
-    )
-    return out, doubtful
 
 
 def _reference_count(weights: Tensor, vectors: Tensor, n: int) -> int:

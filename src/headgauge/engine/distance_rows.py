@@ -1,159 +1,182 @@
 """Compiled: what one row's unselected keys say about s: d̃, r and the bounds of Theorem 1.1.
 
-Paper → code: ⟨x_i, s⟩ → `c`, ‖s‖² → `context2`, ᾱ → `mass`, i ∉ I → `left` (1 or 0). Then
-‖y_i − s‖² = ‖y_i‖² − 2α_i⟨x_i, s⟩ + ‖s‖², and ‖x_i − s/ᾱ‖² = ‖x_i‖² − 2⟨x_i, s⟩/ᾱ + ‖s‖²/ᾱ².
-Both are wrong by about 1e-15 R² with R = Σ_{j∈I}‖y_j‖ (`reach`), because c was added up term by
-term; what is small beside R² is taken from the vectors.
+Paper → code: ⟨x_i, s⟩ → `c`, ‖s‖² → `context2`, ᾱ → `mass`, i ∉ I → `left` (1 or 0). With
+h_i = ‖y_i‖² − 2α_i⟨x_i, s⟩ it is ‖y_i − s‖² = h_i + ‖s‖², and ‖x_i − s/ᾱ‖² = ‖x_i‖² − 2⟨x_i, s⟩/ᾱ +
+‖s‖²/ᾱ². Both are wrong by some roundings of R² with R = Σ_{j∈I}‖y_j‖ (`reach`), because c was added
+up term by term; what is less than the share `lost` of R² is taken from the vectors.
 """
 
 import math
 from typing import no_type_check
 
-import numpy as np
+from headgauge.engine.compiling import as_bits, compiled, from_ordered, fused, ordered
+from headgauge.engine.separation_rows import difference2
 
-from headgauge.engine.compiling import INFINITE, compiled, fused
-from headgauge.engine.selection_rows import CANCELLED, difference2
+# Long rows are added up piece by piece, the pieces in float64; a piece with a lost square in it is
+# gone over again, not the whole row.
+PIECE = 128
 
 
 @fused
 @no_type_check
-def advance(gram_row, weight, norm2, c, outer):
-    """c += α_j⟨x_j, ·⟩ for the next selected j; the largest ‖x_i − x_j‖² on the way.
+def advance(g0, g1, g2, g3, w0, w1, w2, w3, k0, k1, k2, k3, c, reached):
+    """c += Σα_j⟨x_j, ·⟩ for the next four selected j; `reached` = max ‖x_j‖² − 2⟨x_j, ·⟩ so far.
 
-    `outer` is ‖x_i‖² for the keys that no asked N selects, −∞ for the others.
+    Four at a time, because reading and writing c and `reached` costs more than the sums.
     """
-    far = np.int64(0)
     for i in range(c.shape[0]):
-        product = gram_row[i]
-        c[i] += weight * product
-        apart = outer[i] + norm2 - 2.0 * product
-        apart = apart if apart > 0.0 else 0.0
-        far = max(far, np.float64(apart).view(np.int64))
-    return np.int64(far).view(np.float64)
-
-
-@compiled
-@no_type_check
-def farthest2(vectors, norms2, outer, j, squared, largest2):
-    """max ‖x_i − x_j‖² over the outer keys: what `advance` found, unless its digits are lost."""
-    if squared < CANCELLED * (norms2[j] + largest2):
-        squared = 0.0
-        for i in range(outer.shape[0]):
-            if outer[i] >= 0.0:
-                squared = max(squared, difference2(1.0, vectors[i], 1.0, vectors[j]))
-    return squared
-
-
-@compiled
-@no_type_check
-def crossing2(vectors, gram_row, norms2, places, chosen, size, reached):
-    """max ‖x_i − x_j‖² with i among the ranks after `chosen`, j among those up to it.
-
-    `reached[e]` is the largest so far for the key of rank e; one more selected key updates it.
-    """
-    best = 0.0
-    j = places[chosen - 1]
-    for e in range(chosen, size):
-        i = places[e]
-        both = norms2[j] + norms2[i]
-        squared = both - 2.0 * gram_row[i]
-        if squared < CANCELLED * both:
-            squared = difference2(1.0, vectors[i], 1.0, vectors[j])
-        reached[e] = max(reached[e], squared)
-        best = max(best, reached[e])
-    return best
+        p0, p1, p2, p3 = g0[i], g1[i], g2[i], g3[i]
+        c[i] += (w0 * p0 + w1 * p1) + (w2 * p2 + w3 * p3)
+        f0, f1, f2, f3 = k0 - (p0 + p0), k1 - (p1 + p1), k2 - (p2 + p2), k3 - (p3 + p3)
+        # What was there goes in first: compared last, it would be stored under a mask, slowly.
+        far = reached[i]
+        far = far if far > f0 else f0
+        f1 = f1 if f1 > f2 else f2
+        far = far if far > f3 else f3
+        reached[i] = far if far > f1 else f1
 
 
 @fused
 @no_type_check
-def _quickly(a, own, c, norms2, left, context2, inverse):
+def _quickly(a, own, c, norms2, left, reached, context2, inverse):
+    real = a.dtype.type
+    zero, infinite = real(0.0), real(math.inf)
     centroid2 = context2 * inverse * inverse
-    total = 0.0
-    squares = 0.0
-    away = 0.0
-    least = INFINITE
-    closest = INFINITE
+    twice = inverse + inverse
+    total, squares, away = zero, zero, zero
+    least, closest = ordered(infinite), as_bits(infinite)
+    far, longest = as_bits(zero), as_bits(zero)
     for i in range(a.shape[0]):
-        u = own[i] - 2.0 * a[i] * c[i] + context2
-        u = u if u > 0.0 else 0.0
-        v = norms2[i] - 2.0 * inverse * c[i] + centroid2
-        v = v if v > 0.0 else 0.0
+        h = own[i] - (a[i] + a[i]) * c[i]
+        u = h + context2
+        u = u if u > zero else zero
+        v = norms2[i] - twice * c[i] + centroid2
+        v = v if v > zero else zero
         total += left[i] * math.sqrt(u)
         squares += left[i] * u
-        away += left[i] * a[i] * math.sqrt(v)
-        # A selected key must not be the nearest one.
-        u = u if left[i] > 0.0 else math.inf
-        v = v if left[i] * a[i] > 0.0 else math.inf
-        least = min(least, np.float64(u).view(np.int64))
-        closest = min(closest, np.float64(v).view(np.int64))
-    least2 = np.int64(least).view(np.float64)
-    closest2 = np.int64(closest).view(np.float64)
-    return total, squares, away, least2, closest2
+        outside = left[i] * a[i]
+        away += outside * math.sqrt(v)
+        # A selected key must not be the nearest one. Below zero the bits are too.
+        h = h if left[i] > zero else infinite
+        v = v if outside > zero else infinite
+        apart = norms2[i] + reached[i]
+        apart = apart if left[i] > zero else zero
+        least = min(least, ordered(h))
+        closest = min(closest, as_bits(v))
+        far = max(far, as_bits(apart))
+        longest = max(longest, as_bits(left[i] * own[i]))
+    return (
+        total, squares, away, from_ordered(least), from_ordered(closest), from_ordered(far),
+        from_ordered(longest),
+    )  # fmt: skip
 
 
-@compiled
+@fused
 @no_type_check
-def _carefully(vectors, a, own, c, norms2, left, context, context2, inverse, small, reach2):
-    centroid2 = context2 * inverse * inverse
-    total = 0.0
-    squares = 0.0
-    away = 0.0
-    least = math.inf
+def _distances2(a, own, c, left, context2, u):
+    """‖y_i − s‖², 0 for selected keys."""
     for i in range(a.shape[0]):
-        if left[i] == 0.0:
-            continue
-        u = own[i] - 2.0 * a[i] * c[i] + context2
-        if u < CANCELLED * reach2:
-            u = difference2(a[i], vectors[i], 1.0, context)
-        total += math.sqrt(u)
-        squares += u
-        least = min(least, u)
-        if a[i] > 0.0:
-            v = norms2[i] - 2.0 * inverse * c[i] + centroid2
-            if v < small:
-                v = difference2(1.0, vectors[i], inverse, context)
-            away += a[i] * math.sqrt(v)
-    return total, squares, away, least
+        u[i] = left[i] * (own[i] - (a[i] + a[i]) * c[i] + context2)
+
+
+@fused
+@no_type_check
+def _from_centroid2(c, norms2, left, centroid2, twice, v):
+    for i in range(c.shape[0]):
+        v[i] = left[i] * (norms2[i] - twice * c[i] + centroid2)
+
+
+@fused
+@no_type_check
+def roots(weights, squares):
+    """(Σ w√q, Σ q)."""
+    zero = squares.dtype.type(0.0)
+    total, total2 = zero, zero
+    for i in range(squares.shape[0]):
+        total += weights[i] * math.sqrt(squares[i])
+        total2 += squares[i]
+    return total, total2
 
 
 @compiled
 @no_type_check
-def outside(vectors, a, own, c, norms2, left, context2, mass, reach, chosen, values, places, s):
-    """(d̃, Σ‖y_i − s‖², r², Σα_i‖x_i − s/ᾱ‖) over the unselected keys.
+def _carefully(vectors, a, own, c, norms2, left, s, context2, inverse, small, nearby, h, u):
+    """A piece's sums with each lost square from the vectors, r² in it, how many were lost."""
+    real = a.dtype.type
+    lost = 0
+    least = h + context2
+    _distances2(a, own, c, left, real(context2), u)
+    for i in range(a.shape[0]):
+        if u[i] < small and left[i] > 0.0:
+            square = difference2(float(a[i]), vectors[i], 1.0, s)
+            least = square if lost == 0 else min(least, square)
+            u[i] = square
+            lost += 1
+    total, squares = roots(left, u)
+    _from_centroid2(c, norms2, left, real(context2 * inverse * inverse), real(2.0 * inverse), u)
+    for i in range(a.shape[0]):
+        if u[i] < nearby and left[i] > 0.0:
+            if a[i] > 0.0:
+                u[i] = difference2(1.0, vectors[i], inverse, s)
+                lost += 1
+            else:
+                u[i] = 0.0
+    away = roots(a, u)[0]
+    return total, squares, away, least, lost
 
-    `s` is scratch: the context vector is formed only where digits were lost.
+
+@compiled
+@no_type_check
+def outside(vectors, a, own, c, norms2, left, reached, s, context2, mass, reach, lost, u):
+    """(d̃, Σ‖y_i − s‖², r², Σα_i‖x_i − s/ᾱ‖, max ‖x_i − x_j‖², max ‖y_i‖², lost squares) over i ∉ I.
+
+    `u` is scratch for a piece.
     """
+    real = a.dtype.type
     inverse = 1.0 / mass if mass > 0.0 else 0.0
-    reach2 = reach * reach
-    small = CANCELLED * reach2 * inverse * inverse
-    total, squares, away, least, closest = _quickly(a, own, c, norms2, left, context2, inverse)
-    if least < CANCELLED * reach2 or closest < small:
-        context(vectors, chosen, values, places, s)
-        total, squares, away, least = _carefully(
-            vectors, a, own, c, norms2, left, s, context2, inverse, small, reach2
-        )
-    return total, squares, least, away
+    small = lost * reach * reach
+    nearby = small * inverse * inverse
+    total, squares, away, least = 0.0, 0.0, 0.0, math.inf
+    far, longest, losses = 0.0, 0.0, 0
+    for begin in range(0, a.shape[0], PIECE):
+        end = min(begin + PIECE, a.shape[0])
+        more, more2, farther, h, closest, apart, own2 = _quickly(
+            a[begin:end], own[begin:end], c[begin:end], norms2[begin:end], left[begin:end],
+            reached[begin:end], real(context2), real(inverse),
+        )  # fmt: skip
+        far = max(far, float(apart))
+        longest = max(longest, float(own2))
+        nearest = float(h) + context2
+        if nearest < small or closest < nearby:
+            more, more2, farther, nearest, some = _carefully(
+                vectors[begin:end], a[begin:end], own[begin:end], c[begin:end], norms2[begin:end],
+                left[begin:end], s, context2, inverse, small, nearby, float(h), u[: end - begin],
+            )  # fmt: skip
+            losses += some
+        total += more
+        squares += more2
+        away += farther
+        least = min(least, nearest)
+    return total, squares, max(least, 0.0), away, far, longest, losses
 
 
 @compiled
 @no_type_check
-def context(vectors, chosen, values, places, s):
-    """s itself."""
-    s[:] = 0.0
-    for b in range(chosen):
-        for t in range(s.shape[0]):
-            s[t] += values[b] * vectors[places[b], t]
+def reach_further(vectors, left, places, begin, end, exact):
+    """exact[i] = max ‖x_i − x_j‖² over the selected j, after ranks begin…end − 1 have joined."""
+    for b in range(begin, end):
+        for i in range(left.shape[0]):
+            if left[i] > 0.0:
+                exact[i] = max(
+                    exact[i], difference2(1.0, vectors[i], 1.0, vectors[places[b]])
+                )
 
 
 @compiled
 @no_type_check
-def sandwich_lower2(
-    vectors, context2, with_mean, mean, mean2, n_left, reach, chosen, values, places, s
-):
-    """‖(n + 1)s − x̄‖² = ‖Σ_{i∉I}(s − y_i)‖² for n unselected keys."""
-    times = n_left + 1.0
-    squared = times * times * context2 - 2.0 * times * with_mean + mean2
-    if squared < CANCELLED * (times * reach) ** 2:
-        context(vectors, chosen, values, places, s)
-        squared = difference2(times, s, 1.0, mean)
-    return squared
+def farthest(left, exact):
+    far = 0.0
+    for i in range(left.shape[0]):
+        if left[i] > 0.0:
+            far = max(far, exact[i])
+    return far

@@ -13,103 +13,186 @@ they are taken from the vectors.
 import math
 from typing import no_type_check
 
-import numpy as np
+from headgauge.engine.compiling import as_bits, compiled, from_ordered, fused
+from headgauge.engine.distance_rows import PIECE, roots
+from headgauge.engine.separation_rows import difference2
 
-from headgauge.engine.compiling import INFINITE, compiled, fused
-from headgauge.engine.selection_rows import CANCELLED, difference2
+
+@fused
+@no_type_check
+def _centred2(a, own, onto, counts, share, small, squares):
+    """‖y_i − x̄/n‖² and the largest of them."""
+    zero = a.dtype.type(0.0)
+    largest = as_bits(zero)
+    for i in range(a.shape[0]):
+        square = own[i] - (share + share) * a[i] * onto[i] + small
+        square = square if square > zero else zero
+        square = square * counts[i]
+        squares[i] = square
+        largest = max(largest, as_bits(square))
+    return from_ordered(largest)
+
+
+@fused
+@no_type_check
+def _sum(values):
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += float(values[i])
+    return total
+
+
+@fused
+@no_type_check
+def _rest(squares, total, share, spread):
+    zero = squares.dtype.type(0.0)
+    for i in range(squares.shape[0]):
+        rest = total - squares[i] - squares[i] * share
+        spread[i] = rest if rest > zero else zero
 
 
 @compiled
 @no_type_check
-def spreads(vectors, mean, mean2, a, own, onto, counts, n, squares, spread):
-    """V_i up to the factor that depends on N: Σ_{j≠i}‖z_j‖² − ‖z_i‖²/(n − 1), z centred y."""
+def spreads(vectors, mean, mean2, a, own, onto, counts, n, lost, squares, spread):
+    """V_i up to the factor that depends on N: Σ_{j≠i}‖z_j‖² − ‖z_i‖²/(n − 1), z centred y.
+
+    Returns whether it could be told: in single precision not where all z nearly vanish.
+    """
+    real = a.dtype.type
     share = 1.0 / n
     small = mean2 * share * share
+    top = _centred2(a, own, onto, counts, real(share), real(small), squares)
     largest = 0
-    total = 0.0
-    for i in range(a.shape[0]):
-        square = own[i] - 2.0 * share * a[i] * onto[i] + small
-        if square < CANCELLED * small:
-            square = difference2(a[i], vectors[i], share, mean)
-        squares[i] = square if counts[i] > 0.0 else 0.0
-        if squares[i] > squares[largest]:
-            largest = i
-    for i in range(a.shape[0]):
-        if i != largest:
-            total += squares[i]
+    while squares[largest] < top:
+        largest += 1
+    squares[largest] = 0.0
+    total = _sum(squares)
+    if total < 10.0 * lost * n * small:
+        if squares.itemsize == 4:
+            return False
+        squares[largest] = top
+        for i in range(vectors.shape[0]):
+            if counts[i] > 0.0 and squares[i] < lost * small:
+                squares[i] = difference2(a[i], vectors[i], share, mean)
+        for i in range(vectors.shape[0]):
+            if squares[i] > squares[largest]:
+                largest = i
+        top = squares[largest]
+        squares[largest] = 0.0
+        total = _sum(squares)
+    squares[largest] = top
+    apart = 1.0 / max(n - 1, 1)
+    _rest(squares, real(total + top), real(apart), spread)
     # Only the largest can be more than half of the sum: its rest was added up without it.
-    top = squares[largest]
-    for i in range(a.shape[0]):
-        rest = total if i == largest else total + top - squares[i]
-        spread[i] = max(rest - squares[i] / max(n - 1, 1), 0.0)
+    spread[largest] = max(total - top * apart, 0.0)
+    return True
 
 
 @fused
 @no_type_check
 def _quickly(a, own, onto, norms2, counts, spread, mean2, nu, factor):
-    twice = 2.0 * nu * (1.0 + nu)
-    grown = (1.0 + nu) * (1.0 + nu)
+    real = a.dtype.type
+    zero, one, infinite = real(0.0), real(1.0), real(math.inf)
+    twice = (nu + nu) * (one + nu)
+    grown = (one + nu) * (one + nu)
     shrunk = nu * nu * mean2
-    printed = 0.0
-    lower = 0.0
-    upper = 0.0
-    least_printed = INFINITE
-    least_lower = INFINITE
+    printed, lower, upper = zero, zero, zero
+    least_printed, least_lower = as_bits(infinite), as_bits(infinite)
     for i in range(a.shape[0]):
         q = a[i] + nu
-        p2 = q * (q * norms2[i] - 2.0 * onto[i]) + mean2
+        p2 = q * (q * norms2[i] - (onto[i] + onto[i])) + mean2
         m2 = grown * own[i] - twice * a[i] * onto[i] + shrunk
-        p2 = p2 if p2 > 0.0 else 0.0
-        m2 = m2 if m2 > 0.0 else 0.0
+        p2 = p2 if p2 > zero else zero
+        m2 = m2 if m2 > zero else zero
         printed += counts[i] * math.sqrt(p2)
         lower += counts[i] * math.sqrt(m2)
         upper += counts[i] * math.sqrt(m2 + factor * spread[i])
-        least_printed = min(least_printed, np.float64(p2).view(np.int64))
-        least_lower = min(least_lower, np.float64(m2).view(np.int64))
-    least_printed2 = np.int64(least_printed).view(np.float64)
-    least_lower2 = np.int64(least_lower).view(np.float64)
-    return printed, lower, upper, least_printed2, least_lower2
+        p2 = p2 if counts[i] > zero else infinite
+        m2 = m2 if counts[i] > zero else infinite
+        least_printed = min(least_printed, as_bits(p2))
+        least_lower = min(least_lower, as_bits(m2))
+    return printed, lower, upper, from_ordered(least_printed), from_ordered(least_lower)
 
 
-@compiled
+@fused
 @no_type_check
-def _carefully(vectors, mean, a, own, onto, norms2, counts, spread, mean2, nu, factor):
-    twice = 2.0 * nu * (1.0 + nu)
-    grown = (1.0 + nu) * (1.0 + nu)
-    shrunk = nu * nu * mean2
-    printed = 0.0
-    lower = 0.0
-    upper = 0.0
+def _printed2(a, onto, norms2, mean2, nu, squares):
     for i in range(a.shape[0]):
-        if counts[i] == 0.0:
-            continue
         q = a[i] + nu
-        p2 = q * (q * norms2[i] - 2.0 * onto[i]) + mean2
-        if p2 < CANCELLED * mean2:
-            p2 = difference2(q, vectors[i], 1.0, mean)
-        m2 = grown * own[i] - twice * a[i] * onto[i] + shrunk
-        if m2 < CANCELLED * shrunk:
-            m2 = difference2((1.0 + nu) * a[i], vectors[i], nu, mean)
-        printed += math.sqrt(p2)
-        lower += math.sqrt(m2)
-        upper += math.sqrt(m2 + factor * spread[i])
-    return printed, lower, upper
+        squares[i] = q * (q * norms2[i] - (onto[i] + onto[i])) + mean2
+
+
+@fused
+@no_type_check
+def _lower2(a, own, onto, shrunk, grown, twice, squares):
+    for i in range(a.shape[0]):
+        squares[i] = grown * own[i] - twice * a[i] * onto[i] + shrunk
+
+
+@fused
+@no_type_check
+def _widened(squares, spread, factor):
+    for i in range(squares.shape[0]):
+        squares[i] += factor * spread[i]
 
 
 @compiled
 @no_type_check
-def expected(vectors, mean, mean2, a, own, onto, norms2, counts, spread, n, drawn):
-    """E as printed, eq. (24) and the upper side of the sandwich, for `drawn` = N of n keys."""
+def _carefully(
+    vectors, mean, a, own, onto, norms2, counts, spread, mean2, nu, factor, small, squares
+):
+    """The three sums over a piece with each lost square from the vectors; how many were lost."""
+    real = a.dtype.type
+    lost = 0
+    _printed2(a, onto, norms2, real(mean2), real(nu), squares)
+    for i in range(a.shape[0]):
+        if squares[i] < small:
+            squares[i] = 0.0
+            if counts[i] > 0.0:
+                squares[i] = difference2(float(a[i]) + nu, vectors[i], 1.0, mean)
+                lost += 1
+    printed = roots(counts, squares)[0]
+    grown = 1.0 + nu
+    twice = 2.0 * nu * grown
+    _lower2(a, own, onto, real(nu * nu * mean2), real(grown * grown), real(twice), squares)
+    for i in range(a.shape[0]):
+        if squares[i] < small * nu * nu:
+            squares[i] = 0.0
+            if counts[i] > 0.0:
+                squares[i] = difference2(grown * a[i], vectors[i], nu, mean)
+                lost += 1
+    lower = roots(counts, squares)[0]
+    _widened(squares, spread, real(factor))
+    return printed, lower, roots(counts, squares)[0], lost
+
+
+@compiled
+@no_type_check
+def expected(vectors, mean, mean2, a, own, onto, norms2, counts, spread, n, drawn, lost, squares):
+    """E as printed, eq. (24) and the upper side of the sandwich, for `drawn` = N of n keys; and
+    how many squares were lost. `squares` is scratch for a piece."""
+    real = a.dtype.type
     nu = drawn / (n - 1.0) if n > 1 else 0.0
     factor = 0.0
     if drawn < n - 1:
         factor = drawn * (n - 1.0 - drawn) / ((n - 1.0) * (n - 2.0))
-    printed, lower, upper, least_printed, least_lower = _quickly(
-        a, own, onto, norms2, counts, spread, mean2, nu, factor
-    )
-    if least_printed < CANCELLED * mean2 or least_lower < CANCELLED * nu * nu * mean2:
-        printed, lower, upper = _carefully(
-            vectors, mean, a, own, onto, norms2, counts, spread, mean2, nu, factor
-        )
+    small = lost * mean2
+    printed, lower, upper, losses = 0.0, 0.0, 0.0, 0
+    for begin in range(0, a.shape[0], PIECE):
+        end = min(begin + PIECE, a.shape[0])
+        more, centre, above, least_printed, least_lower = _quickly(
+            a[begin:end], own[begin:end], onto[begin:end], norms2[begin:end], counts[begin:end],
+            spread[begin:end], real(mean2), real(nu), real(factor),
+        )  # fmt: skip
+        if least_printed < small or least_lower < small * nu * nu:
+            more, centre, above, some = _carefully(
+                vectors[begin:end], mean, a[begin:end], own[begin:end], onto[begin:end],
+                norms2[begin:end], counts[begin:end], spread[begin:end], mean2, nu, factor, small,
+                squares[: end - begin],
+            )  # fmt: skip
+            losses += some
+        printed += more
+        lower += centre
+        upper += above
     left_out = (n - drawn) / n
-    return left_out * printed, left_out * lower, left_out * upper
+    return left_out * printed, left_out * lower, left_out * upper, losses

@@ -2,32 +2,49 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.engine import selection_rows
+from headgauge.engine import separation_rows
 from headgauge.errors import InputError
+from headgauge.normalizers import kernels
+
+Precision = Literal["float64", "float32"]
+
+GRAM_BYTES = 512 << 20  # a Gram matrix of more is never held whole
+PADDING = 32  # rows are worked on in whole vector registers, reading over their end
+_IN_RANGE = (1e-12, 1e12)  # of the longest vector, for squares of squares in float32
 
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
     """x_i in float64, built once by `Geometry.of` and handed to every call that measures rows.
 
-    The Gram matrix (keys² float64) and the nearest predecessors are made when the compiled rows
-    first ask for them.
+    Their inner products and squared lengths, in `precision`, are made when the compiled rows first
+    ask for them.
     """
 
     vectors: Float[Tensor, "keys dim"]
     unit: bool
+    precision: Precision = "float64"
 
     @staticmethod
-    def of(vectors: Float[Tensor, "keys dim"], raw: bool = False) -> "Geometry":
-        """Scaled to unit length (a zero vector stays zero), or as they are with `raw`."""
+    def of(
+        vectors: Float[Tensor, "keys dim"], raw: bool = False, precision: Precision = "float64"
+    ) -> "Geometry":
+        """Scaled to unit length (a zero vector stays zero), or as they are with `raw`.
+
+        With `precision="float32"` the compiled rows run in single precision (see `curves`);
+        vectors out of its range are worked on in double all the same.
+        """
         if vectors.ndim != 2 or 0 in vectors.shape:
             raise InputError(f"vectors must be (keys, dim), got {tuple(vectors.shape)}")
+        if precision not in ("float64", "float32"):
+            raise InputError(f'precision must be "float64" or "float32", got {precision!r}')
         # Apple's GPUs have no float64.
         exact = torch.float32 if vectors.device.type == "mps" else torch.float64
         x = vectors.detach().to(exact).contiguous()
@@ -35,28 +52,77 @@ class Geometry:
             raise InputError("vectors contain NaN or infinity: no distance is defined for them")
         if not raw:
             x = torch.nn.functional.normalize(x, dim=-1, eps=torch.finfo(exact).tiny)
-        return Geometry(x, not raw)
+        elif precision == "float32":
+            longest = float(torch.linalg.vector_norm(x, dim=-1).max())
+            if longest > 0 and not _IN_RANGE[0] < longest < _IN_RANGE[1]:
+                precision = "float64"
+        return Geometry(x, not raw, precision)
 
     @property
     def keys(self) -> int:
         return self.vectors.shape[0]
+
+    @property
+    def real(self) -> torch.dtype:
+        """What the compiled rows calculate in."""
+        return torch.float32 if self.precision == "float32" else torch.float64
+
+    @cached_property
+    def double(self) -> "Geometry":
+        """The same vectors for the rows that single precision cannot answer."""
+        return Geometry(self.vectors, self.unit, "float64")
 
     @cached_property
     def x(self) -> np.ndarray:
         return self.vectors.numpy()
 
     @cached_property
-    def gram(self) -> np.ndarray:
-        return (self.vectors @ self.vectors.T).contiguous().numpy()
+    def padded(self) -> Float[Tensor, "padded_keys dim"]:
+        """The vectors as the compiled rows see them, with zeros after the last."""
+        return torch.nn.functional.pad(self.vectors.to(self.real), (0, 0, 0, PADDING))
 
     @cached_property
     def norms2(self) -> np.ndarray:
-        return (self.vectors**2).sum(-1).numpy()
+        return self.padded_norms2[: self.keys]
+
+    @cached_property
+    def padded_norms2(self) -> np.ndarray:
+        exact = (self.vectors**2).sum(-1)
+        return torch.nn.functional.pad(exact.to(self.real), (0, PADDING)).numpy()
+
+    @property
+    def held(self) -> bool:
+        """Whether the Gram matrix is small enough to be kept."""
+        return self.keys**2 * self.real.itemsize <= GRAM_BYTES
+
+    def gram_rows(self, keys: slice | Tensor) -> np.ndarray:
+        """⟨x_j, x_i⟩ for the keys j asked for and every i, padding included."""
+        return (self.padded[keys] @ self.padded.T).numpy()
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        return self.gram_rows(slice(self.keys))
 
     @cached_property
     def nearest(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each key's nearest predecessor, its squared distance, and the keys in that order."""
         places = np.empty(self.keys, np.int64)
         squares = np.empty(self.keys, np.float64)
-        selection_rows.nearest_before(self.x, self.gram, self.norms2, places, squares)
+        row_bytes = self.keys * self.real.itemsize
+        step = self.keys if self.held else max(1, GRAM_BYTES // row_bytes)
+        rounding = (self.vectors.shape[1] + 8) * torch.finfo(self.real).eps
+        for base in range(0, self.keys, step):
+            some = slice(base, min(base + step, self.keys))
+            gram = self.gram if self.held else self.gram_rows(some)
+            kernels.over_rows(
+                separation_rows.nearest_before,
+                some.stop - base,
+                (some.stop - base) * some.stop,
+                self.x, gram, base, self.padded_norms2, rounding, places, squares,
+            )  # fmt: skip
         return places, squares, np.argsort(squares, kind="stable")
+
+    @cached_property
+    def running2(self) -> np.ndarray:
+        """The smallest squared distance among the keys up to each one."""
+        return np.minimum.accumulate(self.nearest[1])

@@ -26,7 +26,9 @@ class RowMeasures:
     sink_weight: np.ndarray  # the weight on the first token of the sequence
     jacobian_norm: np.ndarray  # ‖diag(α) − ααᵀ‖₂, exact; NaN for weights that sum to more than 1
     max_logit: np.ndarray
-    sharpness: np.ndarray  # 1/Λ: above 1 the row is sharp, below 1 its top weights merge
+    sharpness: (
+        np.ndarray
+    )  # 1/Λ: above 1 the row is sharp, below 1 its top weights merge; inf for one key
     output_norm: np.ndarray  # ‖Σ α_i v_i‖
 
     @property
@@ -45,68 +47,96 @@ def row_measures(
 ) -> RowMeasures:
     """`logits` are what the rule normalises (for Λ); `uncapped` is q·k·scale before a softcap or a
     bias (for the largest logit) where that is something else. `values` are the head's v_i.
-    `first_key` is the place of the sequence's first token, after left padding."""
+    `first_key` is the place of the sequence's first token, after left padding.
+
+    Everything agrees with `theory` in float64 on the same entries to rounding, also for float32
+    entries, but for the output norm: that is a product in the precision of the weights and values,
+    for float32 within 1e-6 Σ α_i‖v_i‖."""
     for name, given in (("visible", visible), ("logits", logits), ("uncapped", uncapped)):
         allowed = (weights.shape, (1, weights.shape[-1])) if name == "visible" else (weights.shape,)
         if given is not None and tuple(given.shape) not in allowed:
             shapes = f"{tuple(weights.shape)} like the weights, got {tuple(given.shape)}"
             raise InputError(f"{name} must be {shapes}")
-    seen = torch.ones_like(weights, dtype=torch.bool) if visible is None else visible
-    seen = seen.expand(weights.shape)
-    exact = torch.float32 if weights.device.type == "mps" else torch.float64
-    masked = torch.where(seen, weights.detach().to(exact), 0.0)
-    alive = seen.any(-1)
-    nothing = torch.full_like(masked[:, 0], torch.nan)
-    entropy, jacobian = _concentration(masked, alive)
-    found = {
-        "entropy": entropy,
-        "effective_n": entropy.exp(),
-        "sink_weight": masked[:, first_key],
-        "jacobian_norm": jacobian,
-        "max_logit": nothing,
-        "sharpness": nothing,
-        "output_norm": nothing,
-    }
-    highest = logits if uncapped is None else uncapped
-    if highest is not None:
-        filled = highest.detach().masked_fill(~seen, -torch.inf)
-        found["max_logit"] = concentration.max_logit(filled).to(exact)
-    if logits is not None:
-        found["sharpness"] = 1 / _critical(logits.detach(), seen, alive).to(exact)
+    if visible is None:
+        visible = torch.ones(1, weights.shape[-1], dtype=torch.bool, device=weights.device)
+    weights = weights.detach()
+    logits = None if logits is None else logits.detach()
+    highest = logits if uncapped is None else uncapped.detach()
+    measure = _compiled if kernels.serves(weights) else _plain
+    found = measure(weights, visible, logits, highest, first_key)
+    norm = np.full(len(weights), np.nan)
     if values is not None:
-        found["output_norm"] = torch.linalg.vector_norm(masked @ values.detach().to(exact), dim=-1)
+        norm = _numpy(_output_norm(weights, visible, values.detach()))
+    with np.errstate(divide="ignore"):  # a single key has Λ = 0
+        sharp = 1 / found.pop("critical")
     return RowMeasures(
-        **{
-            name: torch.where(alive, value, torch.nan).cpu().double().numpy()
-            for name, value in found.items()
-        }
+        **found,
+        effective_n=np.exp(found["entropy"]),
+        sharpness=sharp,
+        output_norm=np.where(np.isnan(found["sink_weight"]), np.nan, norm),
     )
 
 
-def _concentration(masked: Tensor, alive: Tensor) -> tuple[Tensor, Tensor]:
-    if not kernels.serves(masked):
-        return concentration.entropy(masked), sensitivity.largest_eigenvalue(masked)
-    out = np.full((2, len(masked)), np.nan)
+def _compiled(
+    weights: Tensor, visible: Tensor, logits: Tensor | None, highest: Tensor | None, first_key: int
+) -> dict[str, np.ndarray]:
+    rows, keys = weights.shape
+    weights = _readable(weights)
+    nothing = weights.new_empty(0, keys)
+    if highest is logits:  # one pass finds both
+        highest = None
+    logits = nothing if logits is None else _readable(logits)
+    highest = nothing.to(logits) if highest is None else _readable(highest)
+    wider = torch.promote_types(logits.dtype, highest.dtype)
+    out = np.full((len(concentration_rows.FIELDS), rows), np.nan)
     kernels.over_rows(
-        concentration_rows.concentration,
-        len(masked),
-        masked.numel(),
-        masked.contiguous().numpy(),
-        alive.numpy(),
+        concentration_rows.measure,
+        rows,
+        weights.numel(),
+        weights.numpy(),
+        visible.contiguous().view(torch.uint8).numpy(),
+        logits.to(wider).numpy(),
+        highest.to(wider).numpy(),
+        first_key,
+        np.log(np.arange(1.0, keys + 1.0)),
         out,
     )
-    return torch.from_numpy(out[0]), torch.from_numpy(out[1])
+    return dict(zip(concentration_rows.FIELDS, out, strict=True))
 
 
-def _critical(logits: Tensor, seen: Tensor, alive: Tensor) -> Tensor:
-    if not kernels.serves(logits) or logits.dtype not in (torch.float32, torch.float64):
-        filled = logits.double() if logits.device.type != "mps" else logits.float()
-        filled = filled.masked_fill(~seen, -torch.inf) + 0.0  # −0 and 0 tie
-        return sharpness.critical_inverse_temperature(filled)
-    # numpy sorts rows with vector instructions, several times faster than torch.
-    ordered = np.sort((-logits).masked_fill(~seen, torch.inf).numpy(), axis=-1)
-    out = np.full(len(ordered), np.nan)
-    kernels.over_rows(
-        concentration_rows.critical, len(ordered), ordered.size, ordered, alive.numpy(), out
-    )
-    return torch.from_numpy(out)
+def _readable(rows: Tensor) -> Tensor:
+    """float32 or float64, a row after the other, as the kernels read them."""
+    return (rows if rows.dtype == torch.float64 else rows.float()).contiguous()
+
+
+def _plain(
+    weights: Tensor, visible: Tensor, logits: Tensor | None, highest: Tensor | None, first_key: int
+) -> dict[str, np.ndarray]:
+    exact = torch.float32 if weights.device.type == "mps" else torch.float64
+    masked = torch.where(visible, weights.to(exact), 0.0)
+    nothing = torch.full_like(masked[:, 0], torch.nan)
+    found = {
+        "entropy": concentration.entropy(masked),
+        "sink_weight": masked[:, first_key] if first_key < masked.shape[1] else 0 * masked[:, 0],
+        "jacobian_norm": sensitivity.largest_eigenvalue(masked),
+        "max_logit": nothing,
+        "critical": nothing,
+    }
+    if highest is not None:
+        filled = torch.where(visible, highest.to(exact), -torch.inf)
+        found["max_logit"] = concentration.max_logit(filled)
+    if logits is not None:
+        filled = torch.where(visible, logits.to(exact), -torch.inf) + 0.0  # −0 and 0 tie
+        found["critical"] = sharpness.critical_inverse_temperature(filled)
+    alive = visible.any(-1)
+    return {name: _numpy(torch.where(alive, value, torch.nan)) for name, value in found.items()}
+
+
+def _output_norm(weights: Tensor, visible: Tensor, values: Tensor) -> Tensor:
+    exact = torch.promote_types(torch.promote_types(weights.dtype, values.dtype), torch.float32)
+    masked = torch.where(visible, weights, 0.0).to(exact)
+    return torch.linalg.vector_norm(masked @ values.to(exact), dim=-1)
+
+
+def _numpy(numbers: Tensor) -> np.ndarray:
+    return numbers.cpu().double().numpy()

@@ -1,8 +1,9 @@
 """Compiled: every measure of a row for every asked N, in one walk down its ranks.
 
-Keys enter I one by one in the order of their weights. Each brings its row of the Gram matrix:
-⟨x_i, s⟩ for all i grows by α_j⟨x_j, x_i⟩, which costs one pass over the row, whatever the
-dimension. At an asked N the measures are read off; the walk stops at the largest.
+Keys enter I in the order of their weights. Each brings its row of the Gram matrix: ⟨x_i, s⟩ for all
+i grows by α_j⟨x_j, x_i⟩, which costs one pass over the row, whatever the dimension. At an asked N
+the measures are read off; the walk stops at the largest. The passes over keys run in the Gram
+matrix's precision, everything that is one number per row or rank in float64.
 """
 
 import math
@@ -11,10 +12,11 @@ from typing import no_type_check
 import numpy as np
 
 from headgauge.engine import distance_rows as near
-from headgauge.engine import selection_rows as pick
-from headgauge.engine.compiling import compiled
+from headgauge.engine.compiling import as_bits, compiled, from_ordered, fused
 from headgauge.engine.expected_rows import expected, spreads
+from headgauge.engine.selection_rows import largest_asked
 from headgauge.engine.separability_rows import inside, xi_bounds
+from headgauge.engine.separation_rows import difference2, separation2
 
 # The places of the measures in the kernel's output.
 FIELDS = (
@@ -35,151 +37,240 @@ FIELDS = (
 )
 
 # The functions by names that numba can freeze into the kernel.
-_span, _load, _top, _separation2 = pick.span, pick.load, pick.top, pick.separation2
-_advance, _farthest2, _crossing2 = near.advance, near.farthest2, near.crossing2
-_outside, _sandwich_lower2 = near.outside, near.sandwich_lower2
+_advance, _outside = near.advance, near.outside
+_reach_further, _farthest = near.reach_further, near.farthest
+_PIECE = near.PIECE
+_LANES = 32  # a row's end is rounded up to this many keys
 _ONE = 1e-5  # as in theory.selection.sums_to_one
+# ‖a − b‖² from inner products is wrong by about 1e-15(‖a‖² + ‖b‖²), in single precision by 1e-7.
+# Below this share of the squares it is taken from the vectors themselves.
+CANCELLED = 1e-5
+_CANCELLED_SINGLE = 1e-2
+# What single precision leaves to double: rows whose sums all cancel, or that are next to nothing.
+_CANCELLED_MEAN = 1e-4
+_NOTHING = 1e-12
+_EFFORT = 1 << 18  # vector entries that may be read to replace lost squares of one row
+
+
+@fused
+@no_type_check
+def _load(weights, norms2, width, a, counts, own):
+    """Weights, who counts, ‖y‖²; returns (Σα, Σ‖y‖, largest ‖x‖²) and whether α ≥ 0."""
+    total, lengths, least = 0.0, 0.0, 0.0
+    longest = as_bits(a.dtype.type(0.0))
+    for i in range(width):
+        weight = a.dtype.type(weights[i])
+        a[i] = weight
+        own[i] = weight * weight * norms2[i]
+        counts[i] = 1.0
+        total += float(weights[i])
+        longest = max(longest, as_bits(norms2[i]))
+    for i in range(width):
+        lengths += math.sqrt(own[i])
+    for i in range(width):
+        weight = a[i] if a[i] < 0 else a.dtype.type(0.0)
+        least += float(weight)
+    for i in range(width, a.shape[0]):
+        a[i] = 0.0
+        own[i] = 0.0
+        counts[i] = 0.0
+    return total, lengths, float(from_ordered(longest)), least == 0.0
 
 
 @compiled
 @no_type_check
-def _largest_asked(top_ns, limit):
-    """How many of the asked N (rising) a row can answer."""
-    asked = 0
-    while asked < top_ns.shape[0] and top_ns[asked] <= limit:
-        asked += 1
-    return asked
+def _load_seen(weights, seen, everything, norms2, width, a, counts, own):
+    """The same where some keys in between do not count or have no weight."""
+    total, lengths, longest, positive = 0.0, 0.0, 0.0, True
+    a[:] = 0.0
+    own[:] = 0.0
+    counts[:] = 0.0
+    for i in range(width):
+        if seen[i]:
+            a[i] = weights[i]
+            own[i] = a[i] * a[i] * norms2[i]
+        if seen[i] or everything:
+            counts[i] = 1.0
+            longest = max(longest, norms2[i])
+        total += a[i]
+        lengths += math.sqrt(own[i])
+        positive = positive and a[i] >= 0.0
+    return total, lengths, longest, positive
 
 
 @compiled
 @no_type_check
-def _fill_outer(norms2, counts, size, places, outer):
-    """‖x_i‖² where no asked N selects i, −∞ elsewhere; returns their largest."""
-    largest = 0.0
-    for i in range(outer.shape[0]):
-        outer[i] = norms2[i] if counts[i] > 0.0 else -math.inf
+def _tails(a, counts, left, size, values, places, tail):
+    """tail[b] = Σα outside the first b ranks, added up from below: 1 − ᾱ would lose a sharp row's
+    digits."""
+    left[:] = counts
     for b in range(size):
-        outer[places[b]] = -math.inf
-    for i in range(outer.shape[0]):
-        largest = max(largest, outer[i])
-    return largest
+        values[b] = a[places[b]]
+        left[places[b]] = 0.0
+    tail[size] = 0.0
+    for i in range(a.shape[0]):
+        tail[size] += left[i] * a[i]
+    for b in range(size - 1, -1, -1):
+        tail[b] = tail[b + 1] + values[b]
 
 
 @compiled
 @no_type_check
-def _largest_norm(norms2, counts):
-    largest = 0.0
-    for i in range(norms2.shape[0]):
-        if counts[i] > 0.0:
-            largest = max(largest, norms2[i])
-    return math.sqrt(largest)
+def _enter(gram, gram_at, first, begin, end, values, places, norms2, c, reached):
+    """Ranks begin…end − 1 enter I: c and `reached` take in their rows of the Gram matrix."""
+    real = gram.dtype.type
+    last = first + c.shape[0]
+    zero = real(0.0)
+    for b in range(begin, end, 4):
+        # Where fewer than four are left, the last one again, with weight 0.
+        e1, e2, e3 = min(b + 1, end - 1), min(b + 2, end - 1), min(b + 3, end - 1)
+        j0, j1, j2, j3 = places[b], places[e1], places[e2], places[e3]
+        _advance(
+            gram[gram_at[first + j0], first:last],
+            gram[gram_at[first + j1], first:last],
+            gram[gram_at[first + j2], first:last],
+            gram[gram_at[first + j3], first:last],
+            real(values[b]),
+            real(values[e1]) if b + 1 < end else zero,
+            real(values[e2]) if b + 2 < end else zero,
+            real(values[e3]) if b + 3 < end else zero,
+            norms2[j0], norms2[j1], norms2[j2], norms2[j3], c, reached,
+        )  # fmt: skip
+
+
+@compiled
+@no_type_check
+def _add(weight, x, s):
+    # Not fused: opposite terms must leave nothing behind.
+    for t in range(s.shape[0]):
+        s[t] += weight * x[t]
+
+
+@fused
+@no_type_check
+def _square(x):
+    total = 0.0
+    for t in range(x.shape[0]):
+        total += float(x[t]) * float(x[t])
+    return total
 
 
 @compiled
 @no_type_check
 def measure(
-    weights, visible, everything, unit, vectors, gram, norms2, nearest, nearest2, order, means,
-    ontos, top_ns, out, doubtful, start, stop,
+    weights, visible, everything, unit, vectors, norms2, gram, gram_at, nearest, nearest2, order,
+    running2, means, ontos, top_ns, spans, all_places, out, told, hard, start, stop,
 ):  # fmt: skip
-    """Fill out[field, row, N] and mark in doubtful[row, N] what the reference has to decide."""
+    """Fill out[field, row, N]; say in told[row, N] how N_s was told (see `inside`) and in hard[row]
+    which rows single precision cannot answer."""
     keys, dim = vectors.shape
-    scratch = np.empty((8, keys))
-    size = min(keys, top_ns[-1])
-    values, reached, tail = np.empty(size), np.empty(size), np.empty(size + 1)
-    places = np.empty(size, np.int64)
+    real = gram.dtype.type
+    single = gram.itemsize == 4
+    lost = _CANCELLED_SINGLE if single else CANCELLED
+    scratch = np.empty((8, keys + _LANES), gram.dtype)
+    exact = np.empty(0 if single else keys)
+    piece = np.empty(_PIECE, gram.dtype)
+    most = min(keys, top_ns[-1])
+    values, tail = np.empty(most), np.empty(most + 1)
+    own_b, h_b = np.empty(most), np.empty(most)
     s = np.empty(dim)
     for row in range(start, stop):
-        first, last = _span(visible[row % visible.shape[0]], everything)
-        if last == first:
-            continue
-        width = last - first
-        a, counts, own = scratch[0, :width], scratch[1, :width], scratch[2, :width]
-        c, left, outer = scratch[3, :width], scratch[4, :width], scratch[5, :width]
-        squares, spread = scratch[6, :width], scratch[7, :width]
-        x, k2, mean = vectors[first:last], norms2[first:last], means[row]
-        onto = ontos[row, first:last]
-        n, total, absolute = _load(
-            weights[row, first:last], visible[row % visible.shape[0], first:last], everything,
-            k2, a, counts, own,
-        )  # fmt: skip
-        asked = _largest_asked(top_ns, n if everything else n - 1)
-        if asked == 0 or not absolute < math.inf:
+        first, end, n = spans[row, 0], spans[row, 1], spans[row, 2]
+        asked = largest_asked(top_ns, n, everything)
+        if n == 0 or asked == 0:
             continue
         size = top_ns[asked - 1]
-        _top(a, counts, size, values, places)
-        mean2 = 0.0
-        for t in range(dim):
-            mean2 += mean[t] * mean[t]
-        spreads(x, mean, mean2, a, own, onto, counts, n, squares, spread)
-        separation2 = _separation2(vectors, gram, norms2, nearest, nearest2, order, counts, first)
-        sphere = 1.0 if unit else _largest_norm(k2, counts)
-        positive = absolute == total
+        places = all_places[row]
+        width = end - first
+        wide = (width + _LANES - 1) // _LANES * _LANES
+        a, counts, own = scratch[0, :wide], scratch[1, :wide], scratch[2, :wide]
+        c, left, reached = scratch[3, :wide], scratch[4, :wide], scratch[5, :wide]
+        squares, spread = scratch[6, :wide], scratch[7, :wide]
+        x, k2, mean = vectors[first:end], norms2[first : first + wide], means[row]
+        onto = ontos[row, first : first + wide]
+        alpha, seen = weights[row, first:end], visible[row % visible.shape[0], first:end]
+        if n == width and not everything:
+            total, lengths, longest2, positive = _load(alpha, k2, width, a, counts, own)
+        else:
+            total, lengths, longest2, positive = _load_seen(
+                alpha, seen, everything, k2, width, a, counts, own
+            )
+        mean2 = _square(mean)
+        _tails(a, counts, left, size, values, places, tail)
         one = positive and abs(total - 1.0) <= _ONE
-        longest2 = _fill_outer(k2, counts, size, places, outer)
-        # 1 − ᾱ is added up from below: subtracting would lose a sharp row's digits.
-        left[:] = counts
-        for b in range(size):
-            left[places[b]] = 0.0
-        tail[size] = 0.0
-        for i in range(width):
-            tail[size] += left[i] * a[i]
-        for b in range(size - 1, -1, -1):
-            tail[b] = tail[b + 1] + values[b]
+        if single:
+            nothing = abs(values[0]) * math.sqrt(k2[places[0]]) < _NOTHING and lengths > 0.0
+            hard[row] = nothing or mean2 < _CANCELLED_MEAN * lengths * lengths
+            if hard[row]:
+                continue
+        if not spreads(x, mean, mean2, a, own, onto, counts, n, lost, squares, spread):
+            hard[row] = True
+            continue
+        apart2 = separation2(
+            vectors, nearest, nearest2, order, running2, counts, first, width, n
+        )
+        sphere = 1.0 if unit else math.sqrt(longest2)
         left[:] = counts
         c[:] = 0.0
-        reached[:size] = 0.0
-        context2, mass, reach, rest, rest2, with_mean = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        far2, chosen2 = 0.0, 0.0
-        at = 0
-        for b in range(size):
-            j = places[b]
-            context2 += values[b] * (2.0 * c[j] + values[b] * k2[j])
-            gram_row = gram[first + j, first:last]
-            far = _advance(gram_row, values[b], k2[j], c, outer)
-            if n > size:
-                far2 = max(far2, _farthest2(x, k2, outer, j, far, longest2))
-            crossed2 = _crossing2(x, gram_row, k2, places, b + 1, size, reached)
-            left[j] = 0.0
-            mass += values[b]
-            reach += abs(values[b]) * math.sqrt(k2[j])
-            with_mean += values[b] * onto[j]
-            chosen2 = max(chosen2, k2[j])
-            if b > 0:
-                rest += values[b]
-                rest2 += values[b] * values[b]
-            if b + 1 < top_ns[at]:
-                continue
-            chosen = b + 1
+        reached[:] = -math.inf
+        s[:] = 0.0
+        mass, reach, rest, rest2, chosen2 = 0.0, 0.0, 0.0, 0.0, 0.0
+        entered, effort, exactly = 0, 0, 0
+        for at in range(asked):
+            chosen = top_ns[at]
+            _enter(gram, gram_at, first, entered, chosen, values, places, k2, c, reached)
+            for b in range(entered, chosen):
+                j = places[b]
+                _add(values[b], x[j], s)
+                left[j] = 0.0
+                mass += values[b]
+                reach += abs(values[b]) * math.sqrt(k2[j])
+                chosen2 = max(chosen2, float(k2[j]))
+                if b > 0:
+                    rest += values[b]
+                    rest2 += values[b] * values[b]
+            entered = chosen
             n_left = n - chosen
-            context2 = max(context2, 0.0)
-            away, away2, r2, weighted = _outside(
-                x, a, own, c, k2, left, context2, mass, reach, chosen, values, places, s
+            context2 = _square(s)
+            away, away2, r2, weighted, far2, beyond2, losses = _outside(
+                x, a, own, c, k2, left, reached, s, context2, mass, reach, lost, piece
             )
+            printed, lower, upper, more = expected(
+                x, mean, mean2, a, own, onto, k2, counts, spread, n, chosen, lost, piece
+            )
+            effort += (losses + more) * dim
+            if one and n_left > 0 and far2 < lost * (chosen2 + longest2):
+                if single:
+                    effort = _EFFORT + 1
+                else:
+                    if exactly == 0:
+                        exact[:] = 0.0
+                    _reach_further(x, left[:width], places, exactly, chosen, exact)
+                    exactly = chosen
+                    far2 = _farthest(left[:width], exact)
+            if single and effort > _EFFORT:
+                hard[row] = True
+                break
             radius = math.sqrt(r2)
             out[0, row, at] = away
-            out[1, row, at], out[2, row, at], out[3, row, at] = expected(
-                x, mean, mean2, a, own, onto, k2, counts, spread, n, chosen
-            )
+            out[1, row, at], out[2, row, at], out[3, row, at] = printed, lower, upper
             bracket = mass * n_left - tail[chosen]
             if one:
-                d1 = math.sqrt(max(far2, crossed2))
-                out[4, row, at] = tail[chosen] * d1 + math.sqrt(chosen2) * bracket
+                out[4, row, at] = tail[chosen] * math.sqrt(far2) + math.sqrt(chosen2) * bracket
             if positive:
                 length = math.sqrt(context2) / mass if mass > 0.0 else 0.0
                 out[5, row, at] = weighted + length * bracket
             out[6, row, at] = 0.0
             if n_left > 0:
-                lower2 = _sandwich_lower2(
-                    x, context2, with_mean, mean, mean2, n_left, reach, chosen, values, places, s
-                )
-                out[6, row, at] = math.sqrt(lower2)
+                # ‖Σ_{i∉I}(s − y_i)‖ = ‖(n + 1)s − x̄‖ for n unselected keys.
+                out[6, row, at] = math.sqrt(difference2(n_left + 1.0, s, 1.0, mean))
             out[7, row, at] = math.sqrt(n_left * away2)
+            held, told[row, at] = inside(
+                x, a, own, c, left, s, context2, reach, r2, beyond2, chosen, places, own_b, h_b
+            )
             out[8, row, at] = radius
-            held, certain = inside(own, a, c, context2, reach, radius, chosen, places)
             out[9, row, at] = held
             out[10, row, at] = held / chosen
-            doubtful[row, at] = not certain
             out[11, row, at], out[12, row, at], out[13, row, at] = xi_bounds(
-                chosen, values, rest, rest2, separation2, sphere, radius
+                chosen, values, rest, rest2, apart2, sphere, radius
             )
-            at += 1

@@ -1,33 +1,42 @@
-"""Compiled: the keys that count for a row, their order, and their smallest distance.
+"""Compiled: the keys that count for a row and the order of its largest weights.
 
 A row is worked on between its first and its last counting key; keys in between that do not count
-have weight 0 and `counts` 0. A causal row is then a prefix, a sliding window a slice, and all inner
-loops run over contiguous memory.
+have weight 0. A causal row is then a prefix, a sliding window a slice, and all inner loops run over
+contiguous memory.
 """
 
 import math
 from typing import no_type_check
 
-from headgauge.engine.compiling import compiled, fused
+import numpy as np
 
-# ‖a − b‖² from inner products has an error of about 1e-15(‖a‖² + ‖b‖²). Below this share of the
-# squares it is taken from the vectors themselves.
-CANCELLED = 1e-5
+from headgauge.engine.compiling import as_bits, compiled, fused, ordered
+
+# Numbers fall into classes an eighth of an octave wide by the first bits of their float32.
+_CLASSES = 4096
+_CROWD = 48  # from here on a heap beats sorting a class by insertion
+
+
+@fused
+@no_type_check
+def _count(visible):
+    count = 0
+    for i in range(visible.shape[0]):
+        count += np.int64(visible[i])
+    return count
 
 
 @compiled
 @no_type_check
-def span(visible, everything):
-    """First counting key and one past the last one; (0, 0) for a row without visible keys."""
-    keys = visible.shape[0]
+def _span(visible, count):
+    """First visible key and one past the last one, for `count` > 0 of them."""
     first = 0
-    while first < keys and not visible[first]:
+    while not visible[first]:
         first += 1
-    if first == keys:
-        return 0, 0
-    if everything:
-        return 0, keys
-    last = keys
+    last = first + count
+    if last <= visible.shape[0] and _count(visible[first:last]) == count:
+        return first, last
+    last = visible.shape[0]
     while not visible[last - 1]:
         last -= 1
     return first, last
@@ -35,20 +44,21 @@ def span(visible, everything):
 
 @compiled
 @no_type_check
-def load(weights, visible, everything, norms2, a, counts, own):
-    """Weights, who counts, ‖y‖²; returns (how many count, Σα, Σ|α|)."""
-    count = 0
-    total = 0.0
-    absolute = 0.0
+def _largest_magnitude(weights):
+    """Of the bits of |α|: above infinity's for a NaN."""
+    largest = as_bits(weights.dtype.type(0.0))
     for i in range(weights.shape[0]):
-        seen = visible[i]
-        a[i] = weights[i] if seen else 0.0
-        counts[i] = 1.0 if seen or everything else 0.0
-        own[i] = a[i] * a[i] * norms2[i]
-        count += 1 if seen or everything else 0
-        total += a[i]
-        absolute += abs(a[i])
-    return count, total, absolute
+        largest = max(largest, as_bits(abs(weights[i])))
+    return largest
+
+
+@compiled
+@no_type_check
+def _holes_have_weight(weights, visible):
+    for i in range(weights.shape[0]):
+        if not visible[i] and weights[i] != 0.0:
+            return True
+    return False
 
 
 @compiled
@@ -78,17 +88,12 @@ def _sift(values, places, root, size):
 
 @compiled
 @no_type_check
-def top(a, counts, size, values, places):
-    """The `size` largest weights in order, equal ones by lowest index, into values and places."""
-    filled = 0
+def _top_by_heap(a, size, values, places):
     for i in range(a.shape[0]):
-        if counts[i] == 0.0:
-            continue
-        if filled < size:
-            values[filled] = a[i]
-            places[filled] = i
-            filled += 1
-            if filled == size:
+        if i < size:
+            values[i] = a[i]
+            places[i] = i
+            if i == size - 1:
                 for root in range(size // 2 - 1, -1, -1):
                     _sift(values, places, root, size)
         elif a[i] > values[0]:  # an equal weight further on stays behind
@@ -101,62 +106,114 @@ def top(a, counts, size, values, places):
         _sift(values, places, 0, end)
 
 
-@fused
+@compiled
 @no_type_check
-def difference2(p, x, q, z):
-    """‖p·x − q·z‖² from the vectors."""
-    total = 0.0
-    for t in range(x.shape[0]):
-        d = p * x[t] - q * z[t]
-        total += d * d
-    return total
+def _class_of(weight):
+    return (np.int64(ordered(np.float32(weight))) >> 20) + _CLASSES // 2
 
 
 @compiled
 @no_type_check
-def apart2(vectors, gram, norms2, i, j):
-    """‖x_i − x_j‖² with all its digits."""
-    both = norms2[i] + norms2[j]
-    squared = both - 2.0 * gram[i, j]
-    if squared < CANCELLED * both:
-        return difference2(1.0, vectors[i], 1.0, vectors[j])
-    return squared
+def _top(a, size, tally, values, places):
+    """The places of the `size` largest weights in order, equal ones by lowest index.
 
-
-@compiled
-@no_type_check
-def nearest_before(vectors, gram, norms2, places, squares):
-    """For every key the nearest one before it, and the square of its distance."""
-    for i in range(norms2.shape[0]):
-        places[i] = -1
-        squares[i] = math.inf
-        for j in range(i):
-            squared = apart2(vectors, gram, norms2, i, j)
-            if squared < squares[i]:
-                squares[i] = squared
-                places[i] = j
-
-
-@compiled
-@no_type_check
-def separation2(vectors, gram, norms2, nearest, nearest2, order, counts, first):
-    """δ² over the counting keys.
-
-    Keys come in the order of the distance to their nearest predecessor, so the first one that
-    counts together with that predecessor ends the search; under a causal mask every one does.
+    Counted into classes, laid out class by class, and put in order by insertion: classes are small
+    except in flat rows, where a heap serves.
     """
-    last = first + counts.shape[0]
-    best = math.inf
-    for i in order:
-        if nearest2[i] >= best:
-            break
-        if i < first or i >= last or counts[i - first] == 0.0:
+    tally[:] = 0
+    level = 0
+    for i in range(a.shape[0]):
+        belongs = _class_of(a[i])
+        level = max(level, belongs)
+        tally[belongs] += 1
+    kept = 0
+    crowd = 0
+    while kept < size:
+        here = tally[level]
+        crowd = max(crowd, here)
+        tally[level] = kept
+        kept += here
+        level -= 1
+    if crowd > _CROWD:
+        _top_by_heap(a, size, values, places)
+        return
+    for i in range(a.shape[0]):
+        belongs = _class_of(a[i])
+        if belongs > level:
+            at = tally[belongs]
+            tally[belongs] += 1
+            values[at] = a[i]
+            places[at] = i
+    for b in range(1, kept):
+        value = values[b]
+        place = places[b]
+        at = b
+        while at > 0 and values[at - 1] < value:
+            values[at] = values[at - 1]
+            places[at] = places[at - 1]
+            at -= 1
+        values[at] = value
+        places[at] = place
+
+
+@compiled
+@no_type_check
+def largest_asked(top_ns, n, everything):
+    """How many of the asked N (rising) a row with n counting keys can answer."""
+    limit = n if everything else n - 1
+    asked = 0
+    while asked < top_ns.shape[0] and top_ns[asked] <= limit:
+        asked += 1
+    return asked
+
+
+@compiled
+@no_type_check
+def select(weights, visible, everything, top_ns, spans, places, hidden_weight, start, stop):
+    """For every row its span and how many keys count in it, and the places of its largest weights.
+
+    A row without visible keys, or with a weight that is not finite, gets no keys at all.
+    `hidden_weight` marks rows that have weight where they may not look.
+    """
+    keys = weights.shape[1]
+    infinite = as_bits(weights.dtype.type(math.inf))
+    tally = np.empty(_CLASSES, np.int32)
+    a = np.empty(keys, weights.dtype)
+    values = np.empty(keys, weights.dtype)
+    order = np.empty(keys, np.int32)
+    for row in range(start, stop):
+        seen = visible[row % visible.shape[0]]
+        spans[row, :] = 0
+        n = _count(seen)
+        if n == 0:
             continue
-        j = nearest[i]
-        if j >= first and counts[j - first] > 0.0:
-            best = nearest2[i]
-            break
-        for j in range(first, i):
-            if counts[j - first] > 0.0:
-                best = min(best, apart2(vectors, gram, norms2, i, j))
-    return best
+        first, last = _span(seen, n)
+        alpha = weights[row]
+        whole = n == last - first
+        hidden_weight[row] = (
+            _largest_magnitude(alpha[:first]) > 0
+            or _largest_magnitude(alpha[last:]) > 0
+            or (not whole and _holes_have_weight(alpha[first:last], seen[first:last]))
+        )
+        if everything:
+            first, last, n = 0, keys, keys
+        width = last - first
+        for i in range(width):
+            a[i] = alpha[first + i]
+        if not whole or everything:
+            for i in range(width):
+                if not seen[first + i]:
+                    a[i] = 0.0
+        if _largest_magnitude(a[:width]) >= infinite:
+            continue
+        spans[row, 0], spans[row, 1], spans[row, 2] = first, last, n
+        asked = largest_asked(top_ns, n, everything)
+        if asked == 0:
+            continue
+        if n < width:
+            for i in range(width):
+                if not seen[first + i]:
+                    a[i] = -math.inf
+        size = top_ns[asked - 1]
+        _top(a[:width], size, tally, values, order)
+        places[row, :size] = order[:size]

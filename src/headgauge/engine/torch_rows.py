@@ -10,8 +10,9 @@ import math
 import torch
 from torch import Tensor
 
+from headgauge.engine import geometry as shared
 from headgauge.engine.geometry import Geometry
-from headgauge.engine.selection_rows import CANCELLED
+from headgauge.engine.rows import CANCELLED
 from headgauge.theory import separability
 from headgauge.theory.selection import leave_one_out_sum, top_n_indices
 
@@ -28,8 +29,10 @@ def measure(
     `top_ns` rises.
     """
     visible = visible.expand(weights.shape)
-    x = geometry.vectors
-    apart = torch.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist")
+    x = geometry.vectors[: weights.shape[1]]
+    weights = torch.where(visible, weights.to(x), 0.0)
+    held = x.shape[0] ** 2 * x.element_size() <= shared.GRAM_BYTES
+    apart = _distances(x, x) if held else None
     step = max(1, _ENTRIES // x.numel())
     pieces = [
         _piece(weights[at : at + step], visible[at : at + step], x, geometry.unit, apart, top_ns,
@@ -38,6 +41,10 @@ def measure(
     ]  # fmt: skip
     tables, doubts = zip(*pieces, strict=True)
     return torch.cat(tables, dim=1), torch.cat(doubts)
+
+
+def _distances(x: Tensor, others: Tensor) -> Tensor:
+    return torch.cdist(x, others, compute_mode="donot_use_mm_for_euclid_dist")
 
 
 def _norm(values: Tensor) -> Tensor:
@@ -59,7 +66,7 @@ def _piece(
     visible: Tensor,
     x: Tensor,
     unit: bool,
-    apart: Tensor,
+    apart: Tensor | None,
     top_ns: list[int],
     everything: bool,
 ) -> tuple[Tensor, Tensor]:
@@ -72,14 +79,14 @@ def _piece(
     mean = a @ x
     spread = _spread(a, x, mean, counts, n)
     sphere = torch.ones_like(a[:, 0]) if unit else (_norm(x) * counts).amax(-1)
-    delta = torch.stack([_separation(apart, row) for row in counts])
+    delta = torch.stack([_separation(x, apart, row) for row in counts])
     farthest = torch.zeros_like(a)
     selected = torch.zeros_like(counts)
     columns = []
     doubts = []
     for chosen in range(1, min(max(top_ns), a.shape[-1]) + 1):
         j = order[:, chosen - 1]
-        farthest = torch.maximum(farthest, apart[j])
+        farthest = torch.maximum(farthest, _distances(x[j], x) if apart is None else apart[j])
         selected = selected.scatter(-1, j[:, None], True)
         if chosen not in top_ns:
             continue
@@ -100,11 +107,17 @@ def _piece(
     return torch.stack(columns, dim=-1), torch.stack(doubts, dim=-1)
 
 
-def _separation(apart: Tensor, counts: Tensor) -> Tensor:
-    among = apart[counts][:, counts]
-    if len(among) < 2:
-        return apart.new_tensor(math.inf)
-    return (among + torch.diag(torch.full_like(among[0], math.inf))).amin()
+def _separation(x: Tensor, apart: Tensor | None, counts: Tensor) -> Tensor:
+    """δ over the counting keys, by blocks where not all distances are held."""
+    own = torch.nonzero(counts)[:, 0]
+    if len(own) < 2:
+        return x.new_tensor(math.inf)
+    step = len(own) if apart is not None else shared.GRAM_BYTES // (len(own) * x.element_size() + 1)
+    least = x.new_tensor(math.inf)
+    for some in own.split(max(1, step)):
+        among = _distances(x[some], x[own]) if apart is None else apart[some][:, own]
+        least = torch.minimum(least, among.masked_fill(some[:, None] == own, math.inf).min())
+    return least
 
 
 def _spread(a: Tensor, x: Tensor, mean: Tensor, counts: Tensor, n: Tensor) -> Tensor:

@@ -23,6 +23,7 @@ from headgauge.models.inputs import model_inputs, next_token_loss
 from headgauge.models.intercept import Interception, intercept
 from headgauge.models.loading import DEFAULT_MODEL, load
 from headgauge.models.rows import RowBlock
+from headgauge.models.source import MemorySource, ModelSource, fingerprint, wrap
 from headgauge.models.text import SourceText, read_text
 from headgauge.models.vectors import VECTOR_KINDS, KeyVectors
 from headgauge.models.windows import Windows, cut_windows
@@ -35,7 +36,9 @@ __all__ = [
     "Interception",
     "KeyVectors",
     "LoadedModel",
+    "MemorySource",
     "ModelFacts",
+    "ModelSource",
     "ObservedCall",
     "RowBlock",
     "SoftmaxCall",
@@ -46,10 +49,12 @@ __all__ = [
     "clear_cache",
     "cut_windows",
     "describe",
+    "fingerprint",
     "intercept",
     "list_cache",
     "load",
     "model_inputs",
     "next_token_loss",
     "read_text",
+    "wrap",
 ]

@@ -24,15 +24,15 @@ class ModelFacts:
 class LoadedModel:
     """A model ready to be measured, in eval mode.
 
-    `source` says how it was found (`default`, `gguf`, `folder` or `hub`), `quantisation` what its
-    weights went through before they came here (None: nothing known), `sha256` identifies a GGUF
-    file, and `note` says what a user should know of the loading.
+    `source` says how it was found (`default`, `gguf`, `folder`, `hub`, or `memory` for one the
+    caller had), `quantisation` what its weights went through before they came here (None: nothing
+    known), `sha256` identifies a GGUF file, and `note` says what a user should know of the loading.
     """
 
     model: nn.Module
     tokenizer: Any | None
     name: str
-    source: Literal["default", "gguf", "folder", "hub"]
+    source: Literal["default", "gguf", "folder", "hub", "memory"]
     facts: ModelFacts
     quantisation: str | None = None
     sha256: str | None = None

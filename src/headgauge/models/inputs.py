@@ -10,6 +10,8 @@ from torch.nn import functional as F  # noqa: N812
 from headgauge.errors import InputError
 from headgauge.models.facts import LoadedModel
 
+_AT_ONCE = 1 << 22  # logits: 16 MB
+
 
 def model_inputs(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> dict[str, Tensor]:
     """The same text for every kind of model.
@@ -46,5 +48,16 @@ def next_token_loss(
     ids = ids.to(logits.device)
     if loaded.facts.kind == "decoder":
         logits, ids = logits[:, :-1], ids[:, 1:]
-    losses = [F.cross_entropy(row.float(), labels) for row, labels in zip(logits, ids, strict=True)]
+    losses = [_mean_loss(row, labels) for row, labels in zip(logits, ids, strict=True)]
     return torch.stack(losses)
+
+
+def _mean_loss(
+    logits: Float[Tensor, "tokens vocabulary"], labels: Int[Tensor, "tokens"]
+) -> Float[Tensor, ""]:
+    """A few tokens at a time: the loss of all at once would make a second copy of all logits."""
+    tokens = max(1, _AT_ONCE // logits.shape[-1])
+    chunks = zip(logits.split(tokens), labels.split(tokens), strict=True)
+    losses = [F.cross_entropy(rows.float(), wanted, reduction="none") for rows, wanted in chunks]
+    # On the CPU, because not every device has float64.
+    return torch.cat(losses).cpu().double().mean().float().to(logits.device)

@@ -7,7 +7,8 @@ For one head and a block of query rows,
     weights = softmax(logits over the visible keys [, sink])  without the sink's own column
 
 so the weights of a row with a sink sum to less than one, as in the model. Everything is computed
-in float32 (float64 where the model is), and only when it is asked for.
+in float32 (float64 where the model is), only when it is asked for, and only for the first `reach`
+keys: under a causal mask the first rows of a sequence need few columns.
 """
 
 import math
@@ -34,22 +35,27 @@ class RowBlock:
     stop: int
 
     @cached_property
-    def raw(self) -> Float[Tensor, "rows keys"] | None:
+    def reach(self) -> int:
+        """How many leading keys the block needs: no row sees any behind them. At least 1."""
+        return self._reach()
+
+    @cached_property
+    def raw(self) -> Float[Tensor, "rows reach"] | None:
         """q·kᵀ·scale; None where only the softmax could be seen."""
         return self._raw()
 
     @cached_property
-    def logits(self) -> Float[Tensor, "rows keys"]:
+    def logits(self) -> Float[Tensor, "rows reach"]:
         """What enters the softmax; entries under the mask mean nothing."""
         return self._logits()
 
     @cached_property
-    def visible(self) -> Bool[Tensor, "rows keys"]:
+    def visible(self) -> Bool[Tensor, "rows reach"]:
         """The keys each row may see."""
         return self._visible()
 
     @cached_property
-    def weights(self) -> Float[Tensor, "rows keys"]:
+    def weights(self) -> Float[Tensor, "rows reach"]:
         """The attention weights; zero at invisible keys and on dead rows."""
         return self._weights()
 
@@ -59,9 +65,12 @@ class RowBlock:
         return ~self.visible.any(-1)
 
     @property
-    def value(self) -> Float[Tensor, "keys dim"] | None:
+    def value(self) -> Float[Tensor, "reach dim"] | None:
         """What the head sums with these weights; None where only the softmax could be seen."""
         return None
+
+    def _reach(self) -> int:
+        raise NotImplementedError
 
     def _raw(self) -> Tensor | None:
         return None
@@ -82,47 +91,59 @@ class ComputedBlock(RowBlock):
 
     call: "AttentionCall"
 
+    def _reach(self) -> int:
+        call = self.call
+        if call.mask is None:
+            return min(self.stop, call.keys) if call.causal else call.keys
+        return _last_seen(self._seen)
+
     def _raw(self) -> Tensor:
         call = self.call
         query = promote(call.query[self.batch, self.head, self.start : self.stop])
-        return (query @ promote(call.key[self.batch, self.kv_head]).T) * call.scaling
+        key = promote(call.key[self.batch, self.kv_head, : self.reach])
+        return (query @ key.T).mul_(call.scaling)
 
     def _logits(self) -> Tensor:
         call = self.call
         assert self.raw is not None
         logits = self.raw
         if call.softcap is not None:
-            logits = torch.tanh(logits / call.softcap) * call.softcap
+            logits = (logits / call.softcap).tanh_().mul_(call.softcap)
         if call.bias is not None:
-            logits = logits + promote(self._part(call.bias))
+            logits = logits + promote(self._part(call.bias)[:, : self.reach])
         if call.mask is not None and call.mask.dtype != torch.bool:
             # What an additive mask leaves at visible keys is a bias like any other (ALiBi).
-            logits = logits + promote(self._part(call.mask)).masked_fill(~self.visible, 0.0)
+            mask = promote(self._part(call.mask)[:, : self.reach])
+            logits = logits + torch.where(self.visible, mask, 0.0)
         return logits
 
+    @cached_property
+    def _seen(self) -> Bool[Tensor, "#rows keys"]:
+        assert self.call.mask is not None
+        return seen_through(self._part(self.call.mask))
+
     def _visible(self) -> Tensor:
-        call = self.call
-        shape = (self.stop - self.start, call.keys)
-        if call.mask is None:
-            if not call.causal:
-                return torch.ones(shape, dtype=torch.bool, device=call.key.device)
-            rows = torch.arange(self.start, self.stop, device=call.key.device)
-            return torch.arange(call.keys, device=call.key.device) <= rows.unsqueeze(-1)
-        return seen_through(self._part(call.mask)).expand(shape)
+        call, shape = self.call, (self.stop - self.start, self.reach)
+        if call.mask is not None:
+            return self._seen[:, : self.reach].expand(shape)
+        everything = torch.ones(shape, dtype=torch.bool, device=call.key.device)
+        # Row i sees the keys up to i also where there are more keys than queries, as in sdpa.
+        return everything.tril_(self.start) if call.causal else everything
 
     def _weights(self) -> Tensor:
-        scores = self.logits.masked_fill(~self.visible, -math.inf)
+        scores = torch.where(self.visible, self.logits, -math.inf)
         if self.call.sinks is not None:
             sink = self.call.sinks[self.head].to(scores).expand(len(scores), 1)
             return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[:, :-1]
-        if self.call.mask is None:
-            return torch.softmax(scores, dim=-1)
-        dead = self.dead.unsqueeze(-1)
-        return torch.softmax(scores.masked_fill(dead, 0.0), dim=-1).masked_fill(dead, 0.0)
+        weights = torch.softmax(scores, dim=-1)
+        # A row that sees nothing is NaN by now. Without a mask there is none.
+        if self.call.mask is not None:
+            weights.masked_fill_(self.dead.unsqueeze(-1), 0.0)
+        return weights
 
     @property
-    def value(self) -> Float[Tensor, "keys dim"]:
-        return self.call.value[self.batch, self.kv_head]
+    def value(self) -> Float[Tensor, "reach dim"]:
+        return self.call.value[self.batch, self.kv_head, : self.reach]
 
     def _part(self, tensor: Shaped[Tensor, "#batch #heads #queries keys"]) -> Tensor:
         """This block's rows of a tensor whose leading axes may be 1."""
@@ -138,15 +159,30 @@ class TappedBlock(RowBlock):
 
     call: "SoftmaxCall"
 
-    def _logits(self) -> Tensor:
-        return promote(self.call.logits[self.batch, self.head, self.start : self.stop])
+    def _reach(self) -> int:
+        return _last_seen(self._seen)
 
-    def _visible(self) -> Tensor:
+    @cached_property
+    def _seen(self) -> Bool[Tensor, "rows keys"]:
         return seen_through(self.call.logits[self.batch, self.head, self.start : self.stop])
 
+    def _logits(self) -> Tensor:
+        return promote(self._part(self.call.logits))
+
+    def _visible(self) -> Tensor:
+        return self._seen[:, : self.reach]
+
     def _weights(self) -> Tensor:
-        rows = promote(self.call.weights[self.batch, self.head, self.start : self.stop])
-        return rows.masked_fill(~self.visible, 0.0)
+        return torch.where(self.visible, promote(self._part(self.call.weights)), 0.0)
+
+    def _part(self, tensor: Tensor) -> Tensor:
+        return tensor[self.batch, self.head, self.start : self.stop, : self.reach]
+
+
+def _last_seen(seen: Bool[Tensor, "rows keys"]) -> int:
+    """One more than the place of the last key that a row sees; 1 if none does."""
+    columns = seen.any(0).nonzero()
+    return int(columns[-1]) + 1 if len(columns) else 1
 
 
 def promote(tensor: Shaped[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:

@@ -14,7 +14,7 @@ In cross attention the keys are the encoder's: `embedding` and `final` are then 
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -25,6 +25,7 @@ from headgauge.models.attention_modules import attention_modules
 from headgauge.models.calls import AttentionCall, ObservedCall
 
 VECTOR_KINDS = ("embedding", "hidden", "final", "value")
+Side = Literal["encoder", "decoder"]
 
 
 class KeyVectors:
@@ -69,8 +70,7 @@ class KeyVectors:
         if kind == "hidden":
             vectors = call.context if call.cross else self._streams.get(call.module)
         else:
-            side = "encoder" if call.cross or call.module in self._encoder else "decoder"
-            vectors = self._fixed[kind, side]
+            vectors = self._fixed[kind, self.sides(call)[1]]
         if vectors is None or vectors.shape[1] != call.keys:
             have = "none" if vectors is None else str(vectors.shape[1])
             raise InputError(
@@ -78,6 +78,11 @@ class KeyVectors:
                 "pass the whole sequence in one call, without a cache of earlier keys"
             )
         return vectors.detach().unsqueeze(1)
+
+    def sides(self, call: ObservedCall) -> tuple[Side, Side]:
+        """Which stream the queries and which the keys of a call come from."""
+        queries: Side = "encoder" if call.module in self._encoder else "decoder"
+        return queries, "encoder" if call.cross else queries
 
     def _embed(self) -> None:
         embed = self._model.get_input_embeddings()

@@ -12,7 +12,7 @@ type into polars' schema, and every table a run writes has exactly that one.
 
 from dataclasses import dataclass, fields
 from types import UnionType
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import polars as pl
 
@@ -131,13 +131,14 @@ TABLES: dict[str, type] = {
 _TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}
 
 
-def frame_schema(row: type) -> pl.Schema:
+# beartype cannot read polars' own hints, so that a `pl.Schema` is a dict in the signatures here.
+def frame_schema(row: type) -> dict[str, Any]:
     """polars' schema of a table whose rows are of this type."""
     hints = get_type_hints(row)
     return pl.Schema({field.name: _TYPES[_plain(hints[field.name])] for field in fields(row)})
 
 
-def _plain(hint: type) -> type:
+def _plain(hint: type | UnionType) -> type:
     """float for float | None."""
     if isinstance(hint, UnionType):
         return next(part for part in get_args(hint) if part is not type(None))

@@ -1,0 +1,40 @@
+"""`headgauge cache`: what is kept between runs, and how to be rid of it."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from headgauge.cli.output import JsonOption, print_json, size, stdout
+
+
+def command(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove everything in it.")] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Show or clear the cache: converted GGUF models and downloaded texts."""
+    from headgauge.models import cache_folder, clear_cache, list_cache
+
+    entries = clear_cache() if clear else list_cache()
+    if json_output:
+        print_json(
+            {
+                "folder": str(cache_folder()),
+                "cleared": clear,
+                "entries": [
+                    {"part": each.part, "name": each.name, "bytes": each.size} for each in entries
+                ],
+            }
+        )
+        return
+    whole = size(sum(each.size for each in entries))
+    if not entries:
+        stdout().print(f"{cache_folder()} is empty", soft_wrap=True)
+        return
+    table = Table(title=f"{'removed from ' if clear else ''}{cache_folder()}: {whole}")
+    table.add_column("part")
+    table.add_column("name", overflow="fold")
+    table.add_column("size", justify="right")
+    for each in entries:
+        table.add_row(each.part, each.name, size(each.size))
+    stdout().print(table)

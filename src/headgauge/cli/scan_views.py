@@ -1,0 +1,91 @@
+"""What `headgauge scan` says: before the run, and after."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headgauge.cli.output import print_json, size, stdout
+
+if TYPE_CHECKING:
+    from headgauge.diagnostics import Estimate, Plan, ScanResult
+
+
+def opening(plan: "Plan", place: Path) -> list[str]:
+    """Model, text, folder: what a reader checks before waiting."""
+    loaded, settings = plan.loaded, plan.settings
+    weights = f", {loaded.quantisation} weights" if loaded.quantisation else ""
+    facts = loaded.facts
+    lines = [
+        f"model  {loaded.name}: {facts.layers} layers × {facts.heads} heads{weights}",
+        f"text   {plan.text.name} ({plan.text.why}): {plan.text.tokens} tokens, "
+        f"{settings.windows} × {settings.length} from token {settings.offset}",
+        f"out    {place}",
+    ]
+    return lines + ([f"note   {loaded.note}"] if loaded.note else [])
+
+
+def show_estimate(needed: "Estimate", json_output: bool) -> None:
+    """What a run would need, alone on stdout."""
+    if json_output:
+        print_json(
+            {"seconds": needed.seconds, "memory_bytes": needed.memory, "disk_bytes": needed.disk}
+        )
+    else:
+        stdout().print(f"about {needs(needed)}")
+
+
+def needs(needed: "Estimate") -> str:
+    """Time, memory and disk in words."""
+    minutes, seconds = divmod(round(needed.seconds), 60)
+    return (
+        f"{minutes} min {seconds} s after loading, {size(needed.memory)} of memory, "
+        f"{size(needed.disk)} on disk"
+    )
+
+
+def document(result: "ScanResult", target: int | None) -> dict[str, Any]:
+    """The result as `--json` prints it."""
+    found: dict[str, Any] = {
+        "folder": str(result.folder),
+        "loss": {name: unit["loss"] for name, unit in result.manifest["units"].items()},
+        "notes": result.notes(),
+        "counts": result.counts().to_dicts(),
+        "heads": result.frame.to_dicts(),
+        "verdicts": result.verdicts().to_dicts(),
+    }
+    if target is not None:
+        found["outlook"] = result.outlook(target).to_dicts()
+    return found
+
+
+def show(result: "ScanResult", target: int | None, figures: list[Path]) -> None:
+    """The tables in the order a reader asks: how many, which, where, what to do."""
+    from headgauge.report import tables
+
+    console = stdout()
+    console.print(tables.head_table_view(result.frame))
+    console.print(tables.layer_view(result.layers()))
+    console.print(tables.counts_view(result.counts()))
+    console.print(tables.legend_view(result.verdicts()))
+    if target is not None:
+        console.print(tables.outlook_view(result.outlook(target), target))
+    for line in (*_losses(result), *result.notes()):
+        console.print(line, soft_wrap=True)
+    console.print(f"{result.folder}: {', '.join(_files(result, figures))}", soft_wrap=True)
+
+
+def _losses(result: "ScanResult") -> list[str]:
+    """The loss of every window: weights that were read wrongly would show here."""
+    longest = str(result.heads["length"].max())
+    found = [
+        unit["loss"]
+        for name, unit in result.manifest["units"].items()
+        if int(name.rpartition("L")[2]) == int(longest) and unit["loss"] is not None
+    ]
+    numbers = ", ".join(f"{float(loss):.2f}" for loss in found)
+    return [f"Loss per window of {longest} tokens: {numbers} nats"] if found else []
+
+
+def _files(result: "ScanResult", figures: list[Path]) -> list[str]:
+    tables = [f"{name}.parquet" for name in result.manifest["tables"]]
+    drawn = len({figure.stem for figure in figures})
+    return [*tables, "manifest.json", f"figures/ ({drawn}, as PNG and SVG)"]

@@ -1,0 +1,49 @@
+"""The manifest of a scan: what was planned, in the words of `results.manifest`."""
+
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from headgauge import results
+from headgauge.diagnostics.plan import Plan
+
+RESEARCH_TYPE = "measurement of a trained model's attention on prose"
+PSEUDOCODE = (
+    "arXiv 2508.17821, the measures of Algorithms 2 and 4 (distance, expected distance, bounds and "
+    "separability over N at fixed L; several L as in Algorithm 1), and per-row entropy, Jacobian "
+    "norm and logits"
+)
+
+
+def describe_plan(plan: Plan) -> results.Manifest:
+    """Everything the manifest can say before the run."""
+    identity = plan.identity
+    known: dict[str, Any] = identity["model"]
+    settings = plan.settings
+    return results.manifest(
+        settings=identity,
+        research_type=RESEARCH_TYPE,
+        pseudocode=PSEUDOCODE,
+        data=results.Data(
+            name=plan.text.name,
+            sha256=plan.text.sha256,
+            origin=f"{plan.text.origin} ({plan.text.why})",
+            tokens=plan.text.tokens,
+        ),
+        splits=results.Splits(
+            offset=settings.offset, windows=settings.windows, lengths=sorted(settings.lengths)
+        ),
+        model=results.Model(
+            name=known["name"],
+            source=plan.loaded.source,
+            quantisation=plan.loaded.quantisation,
+            sha256=plan.loaded.sha256,
+            fingerprint=known["fingerprint"],
+            facts=asdict(plan.loaded.facts),
+        ),
+        device=known["device"],
+        gpu=torch.cuda.get_device_name() if known["device"] == "cuda" else None,
+        seeds={"samples": settings.seed},
+        notes=[note for note in (plan.loaded.note,) if note],
+    )

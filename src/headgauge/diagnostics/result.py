@@ -1,0 +1,171 @@
+"""What a scan found: tables, verdicts, trends, and how to keep and show them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+
+from headgauge import results
+from headgauge.diagnostics import capacity as trends
+from headgauge.diagnostics import summary
+from headgauge.diagnostics import verdicts as judging
+from headgauge.diagnostics.thresholds import DEFAULT, Threshold, read_thresholds
+from headgauge.errors import InputError
+from headgauge.results.json_files import plain
+from headgauge.results.manifest import UnitRecord
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScanResult:
+    """The tables of `headgauge.results.schema`, one row per window and head, and what follows.
+
+    `manifest` says how they came about, `folder` where they are kept (None: only here).
+    """
+
+    manifest: results.Manifest
+    heads: pl.DataFrame
+    curves: pl.DataFrame
+    samples: pl.DataFrame
+    rows: pl.LazyFrame | None = None
+    folder: Path | None = None
+    thresholds: tuple[Threshold, ...] = DEFAULT
+    units: tuple[results.UnitTables, ...] = field(default=(), kw_only=True)
+
+    @staticmethod
+    def of_units(manifest: results.Manifest, units: Sequence[results.UnitTables]) -> "ScanResult":
+        """From units that are in memory."""
+        manifest["units"] = {
+            unit.key.name: cast(UnitRecord, plain(asdict(unit.facts))) for unit in units
+        }
+        rows = [unit.rows.lazy() for unit in units if unit.rows is not None]
+        return ScanResult(
+            manifest,
+            pl.concat([unit.heads for unit in units]),
+            pl.concat([unit.curves for unit in units]),
+            pl.concat([unit.samples for unit in units]),
+            pl.concat(rows) if rows else None,
+            units=tuple(units),
+        )
+
+    @staticmethod
+    def load(folder: str | Path) -> "ScanResult":
+        """A finished run from its folder."""
+        run = results.load_run(folder)
+        return ScanResult(run.manifest, run.heads, run.curves, run.samples, run.rows, run.path)
+
+    def with_thresholds(self, thresholds: str | Path | Sequence[Threshold]) -> "ScanResult":
+        """The same tables judged by other thresholds: a TOML file, or a table of them."""
+        if isinstance(thresholds, (str, Path)):
+            return replace(self, thresholds=read_thresholds(thresholds))
+        return replace(self, thresholds=tuple(thresholds))
+
+    def verdicts(self, length: int | None = None) -> pl.DataFrame:
+        """One row per head and verdict, with number, threshold, source and remedy."""
+        return judging.verdicts(self.heads, self.curves, self.thresholds, length)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per head, the worst first: its verdicts and main numbers over the windows."""
+        return summary.head_table(self.heads, self.curves, self.verdicts(), self.thresholds)
+
+    def layers(self) -> pl.DataFrame:
+        """One row per attention module."""
+        return summary.layer_summary(self.frame)
+
+    def counts(self) -> pl.DataFrame:
+        """How many heads each verdict names."""
+        return summary.counts(self.verdicts())
+
+    def capacity(self, target: int) -> pl.DataFrame:
+        """Each head's trend over the scanned lengths and its prediction at `target`."""
+        return trends.capacity(self.heads, self.curves, target, self.thresholds)
+
+    def outlook(self, target: int) -> pl.DataFrame:
+        """How many heads each verdict names now, and at `target` by their trends."""
+        return trends.outlook(self.capacity(target), self.thresholds)
+
+    def notes(self) -> list[str]:
+        """What a reader must know: layers that could not be seen, verdicts that were not given."""
+        found = list(self.manifest["notes"])
+        records = self.manifest["units"].values()
+        for module in sorted({name for record in records for name in record["unseen"]}):
+            found.append(f"{module} could not be seen: it is in no table and has no verdict")
+        tapped = sorted({name for record in records for name in record["tapped"]})
+        if tapped:
+            found.append(
+                f"{len(tapped)} modules (such as {tapped[0]}) were seen at their softmax alone: "
+                "values and output norms are null, their verdicts incomplete"
+            )
+        return found + judging.not_judged(self.curves, self.thresholds)
+
+    @property
+    def caption(self) -> str:
+        """What was measured, in a line for a figure or the head of a page."""
+        model, data = self.manifest["model"], self.manifest["data"]
+        assert model is not None
+        assert data is not None
+        weights = f" ({model['quantisation']} weights)" if model["quantisation"] else ""
+        windows = self.heads["window"].n_unique()
+        lengths = ", ".join(str(each) for each in sorted(self.heads["length"].unique()))
+        return (
+            f"{model['name']}{weights}, {data['name']}, L = {lengths}, "
+            f"{windows} window{'s' if windows > 1 else ''}"
+        )
+
+    def draw(self) -> list[Path]:
+        """Figures into the run's folder; their files."""
+        # Only here does a result reach for the report: whoever computes need not load matplotlib.
+        from headgauge.report.heat_maps import heat_maps
+
+        if self.folder is None:
+            raise InputError("this result has no folder to draw into: save it first")
+        return heat_maps(self.heads, self.curves, self.verdicts(), self.caption, self.folder)
+
+    def save(self, folder: str | Path) -> "ScanResult":
+        """Write a run's folder with tables, manifest and figures; the result that lives there."""
+        if self.folder is None or Path(folder) != self.folder:
+            run = results.RunFolder.open(folder, self.manifest["settings"])
+            run.write_manifest(self.manifest)
+            units = self.units or self._split()
+            for unit in units:
+                run.add(unit)
+            run.merge(unit.key for unit in units)
+        kept = ScanResult.load(folder).with_thresholds(self.thresholds)
+        kept.draw()
+        return kept
+
+    def _split(self) -> tuple[results.UnitTables, ...]:
+        """The units again, of a result that was loaded."""
+        times = self.manifest["times"]["units"]
+        units = []
+        for name, record in self.manifest["units"].items():
+            key = results.UnitKey.from_name(name)
+            assert key is not None
+            mine = {"window": key.window, "length": key.length}
+            facts = results.UnitFacts.from_json({**record, "seconds": times.get(name, {})})
+            rows = None if self.rows is None else self.rows.filter(**mine).collect()
+            heads, curves, samples = (
+                table.filter(**mine) for table in (self.heads, self.curves, self.samples)
+            )
+            units.append(results.UnitTables(key, heads, curves, samples, rows, facts))
+        return tuple(units)
+
+    def _repr_html_(self) -> str:
+        from headgauge.report.notebook import result_html
+
+        return result_html(self.frame, self.counts(), self.caption)
+
+    def __repr__(self) -> str:
+        known = self.manifest["model"]
+        found = ", ".join(
+            f"{heads} {verdict}"
+            for verdict, heads in self.counts().select("verdict", "heads").iter_rows()
+            if heads
+        )
+        return (
+            f"<scan of {known['name'] if known else 'a model'}: {len(self.frame)} heads, "
+            f"{self.heads['window'].n_unique()} windows; {found}>"
+        )

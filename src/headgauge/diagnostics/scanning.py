@@ -1,0 +1,190 @@
+"""`headgauge.scan`: every head of a model over windows of a text.
+
+    result = headgauge.scan("default")                    # or a folder, a GGUF file, a hub name
+    result = headgauge.scan(model, token_ids, length=512, top_n=[1, 4, 16])
+    result.heads                                          # polars
+    result.verdicts()
+    result.save("runs/mine")
+
+Units go through joblib. With `out` each is written as it finishes, and a run that is started again
+in the same folder does what is left.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import joblib
+import torch
+
+from headgauge.diagnostics.describing import describe_plan
+from headgauge.diagnostics.plan import Model, Plan, Tokens, make_plan, source_of
+from headgauge.diagnostics.result import ScanResult
+from headgauge.diagnostics.settings import TOP_NS, ScanSettings
+from headgauge.diagnostics.unit import Source, Unit, measure_unit
+from headgauge.errors import InputError
+from headgauge.models import MemorySource
+from headgauge.results import RunFolder, UnitKey, UnitTables, begun_settings, write_unit
+
+Progress = Callable[[float], object]
+
+
+def scan(
+    model: Model = "default",
+    tokens: Tokens = None,
+    *,
+    length: int | Sequence[int] | None = None,
+    windows: int | None = None,
+    offset: int = 0,
+    bos: str = "auto",
+    top_n: Sequence[int] = TOP_NS,
+    vectors: str | Sequence[str] = "value",
+    raw: bool = False,
+    keys: str | Sequence[str] = "visible",
+    layers: Sequence[int] | None = None,
+    heads: Sequence[int] | None = None,
+    precision: str = "float32",
+    rows: bool = False,
+    seed: int = 0,
+    tokenizer: Any = None,
+    dtype: str | None = None,
+    device: str | None = None,
+    threads: int | None = None,
+    jobs: int = 1,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> ScanResult:
+    """Measure every head.
+
+    `model` is a name, a folder, a file, a transformers model or what `models.load` returned;
+    `tokens` a text by name or path, or token ids of shape (tokens,) or (windows, length); War and
+    Peace where nothing is said. `length` may be several: the shorter ones show the trend that
+    `capacity` extends. The other options are those of `ScanSettings`.
+    """
+    sizes = _sizes(tokens, length, windows)
+    settings = ScanSettings(
+        lengths=sizes[0],
+        windows=sizes[1],
+        offset=offset,
+        bos=bos,
+        top_ns=tuple(sorted(set(top_n))),
+        vectors=_tuple(vectors),
+        raw=raw,
+        keys=_tuple(keys),
+        layers=None if layers is None else tuple(layers),
+        heads=None if heads is None else tuple(heads),
+        precision=precision,
+        save_rows=rows,
+        seed=seed,
+        threads=threads or default_threads(jobs, out),
+    )
+    source = source_of(model, tokenizer, dtype, device)
+    return run_plan(make_plan(source, tokens, settings), out, jobs, progress)
+
+
+def default_threads(jobs: int, out: str | Path | None) -> int:
+    """What a run in `out` began with, so that it goes on to the same digits; else a fair share."""
+    _check_jobs(jobs)
+    if out is not None:
+        begun = begun_settings(out)
+        if begun is not None and isinstance(begun.get("threads"), int):
+            return begun["threads"]
+    return max(1, torch.get_num_threads() // max(1, jobs))
+
+
+def run_plan(
+    plan: Plan, out: str | Path | None, jobs: int = 1, progress: Progress | None = None
+) -> ScanResult:
+    """Do the units that are not done yet, and gather them."""
+    _check_jobs(jobs)
+    if jobs > 1 and isinstance(plan.source, MemorySource):
+        raise InputError(
+            f"{plan.loaded.name} is in this process's memory: run it with one job, or give its "
+            "name or folder so that other processes can load it"
+        )
+    described = describe_plan(plan)
+    if out is None:
+        units = sorted(_run(plan, plan.units, None, jobs, progress), key=lambda unit: unit.key)
+        return ScanResult.of_units(described, units)
+    folder = RunFolder.open(out, plan.identity)
+    folder.write_manifest(described)
+    done = folder.finished()
+    left = [unit for unit in plan.units if unit.key not in done]
+    for _ in _run(plan, left, folder.path, jobs, progress):
+        pass
+    folder.merge(unit.key for unit in plan.units)
+    return ScanResult.load(out)
+
+
+def _run(
+    plan: Plan,
+    units: Sequence[Unit],
+    folder: Path | None,
+    jobs: int,
+    progress: Progress | None,
+) -> Iterator[UnitTables]:
+    costs = {unit.key: _cost(unit) for unit in units}
+    whole = sum(costs.values())
+    done = 0.0
+
+    def within(key: UnitKey) -> Progress | None:
+        # A callback cannot reach over to another process.
+        report = progress if jobs == 1 else None
+        return report and (lambda share: report((done + share * costs[key]) / whole))
+
+    work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
+    one: Any = joblib.delayed(do_unit)
+    calls = (one(plan.source, unit, plan.settings, folder, within(unit.key)) for unit in units)
+    for tables in cast(Iterator[UnitTables], work(calls)):
+        done += costs[tables.key]
+        if progress is not None:
+            progress(done / whole)
+        yield tables
+
+
+def do_unit(
+    source: Source,
+    unit: Unit,
+    settings: ScanSettings,
+    folder: Path | None,
+    progress: Progress | None = None,
+) -> UnitTables:
+    """Measure a unit and, with a folder, write it there: all that another process has to do."""
+    tables = measure_unit(source, unit, settings, progress)
+    if folder is None:
+        return tables
+    write_unit(folder, tables)
+    return replace(tables, rows=None)  # they lie in the folder, and are large
+
+
+def _check_jobs(jobs: int) -> None:
+    if jobs < 1:
+        raise InputError(f"a run needs at least 1 job, got {jobs}")
+
+
+def _cost(unit: Unit) -> float:
+    """Relative: a model is linear in the length, measuring its rows is square."""
+    return len(unit.ids) * (len(unit.ids) + 512.0)
+
+
+def _sizes(
+    tokens: Tokens, length: int | Sequence[int] | None, windows: int | None
+) -> tuple[tuple[int, ...], int]:
+    """Lengths and number of windows; rows of token ids bring their own."""
+    shape = getattr(tokens, "shape", None)
+    if shape is None and isinstance(tokens, Sequence) and not isinstance(tokens, str):
+        shape = (len(tokens),)
+    if shape is not None and len(shape) == 2:
+        lengths, count = (shape[1],), shape[0]
+    elif shape is not None and length is None:
+        lengths, count = (shape[0],), 1
+    else:
+        lengths, count = (1024,), 4 if shape is None else 1
+    if length is not None:
+        lengths = (length,) if isinstance(length, int) else tuple(sorted(set(length)))
+    return lengths, count if windows is None else windows
+
+
+def _tuple(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,197 @@
+"""Where a number becomes a verdict: one table, and a TOML file that may change it.
+
+A threshold on a curve belongs to one choice of vectors, their length, the keys and N: what is low
+for value vectors at N = 16 says nothing about embeddings at N = 64. docs/verdicts.md has the
+distributions behind the calibrated values, and what the published cuts would have named.
+
+    # my-thresholds.toml changes two and leaves the rest
+    [sink.sink_weight]
+    value = 0.5
+    [saturated.separability]
+    value = 0.4
+    top_n = 8
+"""
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from headgauge.errors import InputError
+
+# The order in which a head's verdicts are told.
+VERDICTS = ("saturated", "diffuse", "sink", "unstable", "inactive")
+HEALTHY = "healthy"
+INCOMPLETE = "incomplete"
+
+# The largest value a measure can take, where it has one.
+LIMITS = {
+    "separability": 1.0,
+    "rest_entropy_share": 1.0,
+    "sink_weight": 1.0,
+    "jacobian_norm": 0.5,
+}
+
+_CHOICES = {
+    "vectors": ("value", "hidden", "embedding", "final"),
+    "scale": ("unit", "raw"),
+    "keys": ("visible", "all"),
+}
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A verdict holds where the measure lies strictly above, or below, the value."""
+
+    verdict: str
+    measure: str
+    direction: Literal["above", "below"]
+    value: float
+    source: str
+    remedy: str
+    top_n: int | None = None  # this and the rest only where the measure is a curve
+    vectors: str | None = None
+    scale: str | None = None
+    keys: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.verdict}.{self.measure}"
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """The columns of the curves that it belongs to; empty for a measure that needs no N."""
+        if self.top_n is None:
+            return {}
+        return {
+            "top_n": self.top_n,
+            "vectors": self.vectors,
+            "scale": self.scale,
+            "keys": self.keys,
+        }
+
+    @property
+    def what(self) -> str:
+        """The measure in words: "separability at N = 16 (value, unit, visible)"."""
+        if self.top_n is None:
+            return self.measure
+        return f"{self.measure} at N = {self.top_n} ({self.vectors}, {self.scale}, {self.keys})"
+
+
+DEFAULT = (
+    Threshold(
+        "saturated",
+        "separability",
+        "below",
+        0.5,
+        "calibrated: fewer than half of the selected tokens are separable (arXiv 2508.17821 "
+        "calls .85 and less saturated, which names nearly every head)",
+        "Let it select fewer tokens: top-k or a sparse rule (sparsemax, entmax) at the largest N "
+        "whose N_s/N is still above the threshold.",
+        top_n=16,
+        vectors="value",
+        scale="unit",
+        keys="visible",
+    ),
+    Threshold(
+        "diffuse",
+        "rest_entropy_share",
+        "above",
+        0.75,
+        "calibrated: what is not on the sink is as flat as equal weights on n^0.75 of n keys",
+        "Sharpen it with the length: ssmax or another log-length scale, or a sparse rule "
+        "(entmax, sparsemax); leave it if it is meant to average.",
+    ),
+    Threshold(
+        "sink",
+        "sink_weight",
+        "above",
+        0.3,
+        "arXiv 2410.10781",
+        "Keep the first token in the cache; when training, give the weight another place: a sink "
+        "logit, softmax_one or a gate on the head's output.",
+    ),
+    Threshold(
+        "unstable",
+        "max_logit",
+        "above",
+        100.0,
+        "Kimi K2, QK-clip",
+        "Bound the logits: QK-norm or QK-clip, and no temperature of .1 or less.",
+    ),
+    Threshold(
+        "unstable",
+        "jacobian_norm",
+        "above",
+        0.3,
+        "calibrated: 60 % of the limit 1/2; the top 3 % of the default model's heads",
+        "Raise its temperature or bound its logits (QK-norm, QK-clip), and do not quantise its "
+        "queries and keys coarsely.",
+    ),
+    Threshold(
+        "inactive",
+        "output_ratio",
+        "below",
+        0.56,
+        "inactive-heads: the middle of the published .44 to .68",
+        "Zero it on your own task: if nothing is lost prune it, else leave it alone.",
+    ),
+)
+
+
+def read_thresholds(path: str | Path) -> tuple[Threshold, ...]:
+    """The default table with the changes of a TOML file, whose name becomes their source."""
+    file = Path(path)
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read the thresholds {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no TOML file: {error}") from None
+    known = {threshold.name: threshold for threshold in DEFAULT}
+    changes: dict[str, Mapping[str, Any]] = {}
+    for verdict, measures in tables.items():
+        for measure, change in _table(measures, verdict, path).items():
+            name = f"{verdict}.{measure}"
+            if name not in known:
+                raise InputError(f"{path}: no threshold {name!r}, only {', '.join(known)}")
+            changes[name] = _table(change, name, path)
+    return tuple(_changed(known[name], changes.get(name), file.name) for name in known)
+
+
+def _table(value: Any, name: str, path: str | Path) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(
+            f"{path}: {name} must be a table like [sink.sink_weight] with value = 0.5, "
+            f"got {value!r}"
+        )
+    return value
+
+
+def _changed(threshold: Threshold, change: Mapping[str, Any] | None, file: str) -> Threshold:
+    if change is None:
+        return threshold
+    for key, value in change.items():
+        _check(threshold, key, value, file)
+    value = float(change.get("value", threshold.value))
+    return replace(threshold, **{**change, "value": value}, source=file)
+
+
+def _check(threshold: Threshold, key: str, value: Any, file: str) -> None:
+    where = f"{file}: {key} of {threshold.name}"
+    allowed = ("value", *threshold.choice)
+    if key not in allowed:
+        raise InputError(f"{where} cannot be set, only {', '.join(allowed)}")
+    if key == "value":
+        limit = LIMITS.get(threshold.measure, math.inf)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (number and 0 < value < limit):
+            bounds = "above 0" if limit == math.inf else f"between 0 and {limit:g}"
+            raise InputError(f"{where} must be a number {bounds}, got {value!r}")
+    elif key == "top_n":
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InputError(f"{where} must be a whole number from 1 on, got {value!r}")
+    elif value not in _CHOICES[key]:
+        raise InputError(f"{where} must be one of {', '.join(_CHOICES[key])}, got {value!r}")

@@ -1,0 +1,84 @@
+"""One unit of a scan: one window of one model, read once, every head measured.
+
+A unit depends on nothing but its arguments: it can run in any process, in any order, and twice.
+"""
+
+import inspect
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from headgauge import models
+from headgauge.diagnostics.measuring import Measurer, Progress
+from headgauge.diagnostics.settings import ScanSettings
+from headgauge.results import UnitFacts, UnitKey, UnitTables
+
+Source = models.ModelSource | models.MemorySource
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A window: which one, how long, where in the text it starts, and its tokens."""
+
+    key: UnitKey
+    start: int
+    ids: tuple[int, ...]
+
+
+def measure_unit(
+    source: Source, unit: Unit, settings: ScanSettings, progress: Progress | None = None
+) -> UnitTables:
+    """All tables of a unit. `progress` gets the share of the unit that is done."""
+    loaded = source.open()
+    ids = torch.tensor([unit.ids], dtype=torch.long)
+    inputs = models.model_inputs(loaded, ids)
+    began = time.perf_counter()
+    with ExitStack() as stack:
+        stack.enter_context(_settled(loaded.model, settings))
+        vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, settings.vectors))
+        measurer = Measurer(loaded, unit.key, inputs, vectors, settings, progress)
+        seen = stack.enter_context(models.intercept(loaded.model, measurer))
+        output = loaded.model(**inputs, **_without_cache(loaded.model))
+    measured = sum(measurer.seconds.values())
+    seconds = {"forward": time.perf_counter() - began - measured} | measurer.seconds
+    loss = models.next_token_loss(loaded, output, ids)
+    del output
+    heads, curves, samples, rows = measurer.tables()
+    facts = UnitFacts(
+        loss=None if loss is None else float(loss[0]),
+        tokens=len(unit.ids),
+        start=unit.start,
+        unseen=tuple(filter(measurer.chosen, seen.unseen)),
+        distrusted={k: float(v) for k, v in seen.distrusted.items() if measurer.chosen(k)},
+        tapped=tuple(measurer.tapped),
+        seconds={name: round(value, 3) for name, value in seconds.items()},
+    )
+    return UnitTables(unit.key, heads, curves, samples, rows, facts)
+
+
+@contextmanager
+def _settled(model: nn.Module, settings: ScanSettings) -> Iterator[None]:
+    """Eval mode, the run's number of threads and its seed; everything is put back."""
+    training = [module for module in model.modules() if module.training]
+    threads, state = torch.get_num_threads(), torch.get_rng_state()
+    try:
+        model.eval()
+        torch.set_num_threads(settings.threads)
+        torch.manual_seed(settings.seed)
+        with torch.no_grad():
+            yield
+    finally:
+        for module in training:
+            module.training = True
+        torch.set_num_threads(threads)
+        torch.set_rng_state(state)
+
+
+def _without_cache(model: nn.Module) -> dict[str, bool]:
+    """Keys and values would only be kept for a next token that never comes."""
+    takes = "use_cache" in inspect.signature(model.forward).parameters
+    return {"use_cache": False} if takes else {}

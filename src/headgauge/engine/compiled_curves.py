@@ -1,0 +1,111 @@
+"""The compiled rows over a block: selection, the products that all rows share, the walk."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headgauge.engine import geometry as shared
+from headgauge.engine import rows, selection_rows
+from headgauge.engine.geometry import PADDING, Geometry
+from headgauge.normalizers import kernels
+
+_REFERENCE = 2  # what `inside` says where only theory can tell
+
+
+def measure(
+    weights: Tensor, visible: Tensor, geometry: Geometry, top_ns: np.ndarray, everything: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """(fields, rows, N) in the order of `rows.FIELDS`, and which (rows, N) the reference decides."""
+    out, told = _in_precision(weights, visible, geometry, top_ns, everything)
+    return out, told == _REFERENCE
+
+
+def _in_precision(
+    weights: Tensor, visible: Tensor, geometry: Geometry, top_ns: np.ndarray, everything: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    count, keys = weights.shape
+    alpha, seen = weights.contiguous().numpy(), visible.contiguous().numpy()
+    spans = np.empty((count, 3), np.int64)
+    places = np.empty((count, min(keys, top_ns[-1])), np.int32)
+    hidden_weight = np.zeros(count, np.bool_)
+    kernels.over_rows(
+        selection_rows.select, count, alpha.size, alpha, seen, everything, top_ns, spans, places,
+        hidden_weight,
+    )  # fmt: skip
+    if hidden_weight.any():
+        weights = torch.where(visible, weights, 0.0)
+    # Through x̄: cheaper than through the Gram matrix where keys outnumber dimensions, and more
+    # exact where the weighted vectors cancel.
+    means = weights.to(geometry.real) @ geometry.padded[:keys]
+    ontos = means @ geometry.padded[: keys + PADDING].T
+    out = np.full((len(rows.FIELDS), count, len(top_ns)), np.nan)
+    told = np.zeros((count, len(top_ns)), np.int8)
+    hard = np.zeros(count, np.bool_)
+    for some, gram, gram_at in _gram_pieces(geometry, spans, places, top_ns, everything):
+        kernels.over_rows(
+            rows.measure,
+            some.stop - some.start,
+            (some.stop - some.start) * keys,
+            alpha[some],
+            seen if len(seen) == 1 else seen[some],
+            everything,
+            geometry.unit,
+            geometry.x[:keys],
+            geometry.padded_norms2,
+            gram,
+            gram_at,
+            *geometry.nearest,
+            geometry.running2,
+            means[some].numpy(),
+            ontos[some].numpy(),
+            top_ns,
+            spans[some],
+            places[some],
+            out[:, some],
+            told[some],
+            hard[some],
+        )
+    if hard.any():
+        again = torch.from_numpy(np.flatnonzero(hard))
+        visible = visible if len(visible) == 1 else visible[again]
+        out[:, hard], told[hard] = _in_precision(
+            weights[again], visible, geometry.double, top_ns, everything
+        )
+    return out, told
+
+
+def _gram_pieces(
+    geometry: Geometry,
+    spans: np.ndarray,
+    places: np.ndarray,
+    top_ns: np.ndarray,
+    everything: bool,
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Slices of the rows with the Gram rows of the keys they select, and where each key's row is.
+
+    One slice where the whole matrix is held; else as many as keep the rows under the limit.
+    """
+    whole = slice(0, len(spans))
+    if geometry.held:
+        yield whole, geometry.gram, np.arange(geometry.keys)
+        return
+    row_bytes = geometry.keys * geometry.real.itemsize
+    n = spans[:, 2]
+    # The ranks in use: up to the largest asked N that the row can answer.
+    within = np.searchsorted(top_ns, n if everything else n - 1, side="right")
+    sizes = np.where(n > 0, np.concatenate([[0], top_ns])[within], 0)
+    waiting = [whole]
+    while waiting:
+        some = waiting.pop()
+        used = np.arange(places.shape[1]) < sizes[some, None]
+        chosen = np.unique((places[some] + spans[some, :1])[used])
+        length = some.stop - some.start
+        if len(chosen) * row_bytes > shared.GRAM_BYTES and length > 1:
+            middle = some.start + length // 2
+            waiting += [slice(middle, some.stop), slice(some.start, middle)]
+            continue
+        gram_at = np.zeros(geometry.keys, np.int64)
+        gram_at[chosen] = np.arange(len(chosen))
+        yield some, geometry.gram_rows(torch.from_numpy(chosen)), gram_at

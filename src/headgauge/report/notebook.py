@@ -1,0 +1,148 @@
+"""A scan in a notebook: one HTML fragment, for light and dark pages alike.
+
+Everything is inline, without scripts, style sheets or requests, because notebooks are mailed and
+put on the web. Text takes the page's own colour; what is coloured has a letter too.
+"""
+
+from html import escape
+
+import polars as pl
+
+from headgauge.report.head_grid import HeadGrid, head_grid
+from headgauge.report.words import MARKS, MEASURES, mark, number
+from headgauge.results.schema import HEAD
+
+_WORST = 10
+_NUMBERS = ("sink_weight", "separability", "jacobian_norm", "output_ratio", "entropy_share")
+_STRIP_WIDTH = 640  # pixels, at most
+_FAINT = "opacity:.7"
+_LINE = "1px solid rgba(128,128,128,.4)"
+
+
+def result_html(head_table: pl.DataFrame, counts: pl.DataFrame, caption: str) -> str:
+    """The caption, heads per verdict, a map of verdicts and of sink weights, the worst heads."""
+    parts = [
+        '<div style="font-family:sans-serif;font-size:13px;line-height:1.4;max-width:720px">',
+        f'<div style="font-weight:bold;font-size:15px">{len(head_table)} attention heads</div>',
+        f'<div style="{_FAINT}">{escape(caption)}</div>',
+        _counts(counts),
+        _strips(head_table),
+        _worst(head_table),
+        "</div>",
+    ]
+    return "".join(parts)
+
+
+def _counts(counts: pl.DataFrame) -> str:
+    """A box with its letter, the verdict and its number of heads, in a line."""
+    entries = []
+    for verdict, heads in counts.filter(pl.col("heads") > 0).select("verdict", "heads").rows():
+        entries.append(
+            f'<span style="display:inline-block;margin:0 14px 4px 0">{_badge(verdict)} '
+            f"{escape(verdict)} <b>{heads}</b></span>"
+        )
+    return f'<div style="margin:8px 0 4px 0">{"".join(entries)}</div>'
+
+
+def _badge(verdict: str) -> str:
+    look = mark(verdict)
+    return (
+        f'<span style="display:inline-block;width:1.3em;text-align:center;border-radius:2px;'
+        f'border:{_LINE};background:{look.colour};color:{look.ink}">'
+        f"{escape(look.letter) or '&#160;'}</span>"
+    )
+
+
+def _strips(head_table: pl.DataFrame) -> str:
+    """Layers from left to right, heads from top to bottom: verdicts above, sink weights below."""
+    grid = head_grid(head_table)
+    rows, columns = grid.shape
+    side = float(max(3, min(14, _STRIP_WIDTH // rows)))
+    drawn = [("verdicts", _verdict_cells), ("sink weight: the darker the larger", _sink_cells)]
+    pictures = []
+    for title, cells in drawn:
+        width, height = rows * side, columns * side
+        pictures.append(
+            f'<div style="margin-top:6px;{_FAINT}">{title}; layers → heads ↓</div>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+            f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{title} of every head" '
+            f'style="background:#fff;border:{_LINE}">{cells(grid, head_table, side)}</svg>'
+        )
+    return "".join(pictures)
+
+
+def _verdict_cells(grid: HeadGrid, head_table: pl.DataFrame, side: float) -> str:
+    """A stripe for each of a head's verdicts, with its letter where there is room."""
+    frames: list[str] = []
+    boxes: dict[str, list[str]] = {}
+    letters: dict[tuple[str, float], list[str]] = {}
+    for *module, head, told in head_table.select(*HEAD, "verdicts").rows():
+        names = told.split(", ")
+        wide = side / len(names)
+        top = grid.column_of[head] * side
+        frames.append(_box(grid.row_of[tuple(module)] * side, top, side, side))
+        size = round(min(0.75 * side, 1.1 * wide), 1)
+        for turn, name in enumerate(names):
+            left = grid.row_of[tuple(module)] * side + turn * wide
+            boxes.setdefault(name, []).append(_box(left, top, wide, side))
+            if size >= 5 and mark(name).letter:
+                place = f'x="{left + wide / 2:.4g}" y="{top + side / 2 + 0.36 * size:.4g}"'
+                text = f"<text {place}>{escape(mark(name).letter)}</text>"
+                letters.setdefault((name, size), []).append(text)
+    stripes = [
+        f'<path fill="{mark(name).colour}" d="{"".join(each)}"/>' for name, each in boxes.items()
+    ]
+    writing = [
+        f'<g fill="{mark(name).ink}" font-size="{size:g}">{"".join(each)}</g>'
+        for (name, size), each in letters.items()
+    ]
+    return (
+        f'{"".join(stripes)}<path fill="none" stroke="#fff" d="{"".join(frames)}"/>'
+        f'<g text-anchor="middle" font-family="sans-serif">{"".join(writing)}</g>'
+    )
+
+
+def _sink_cells(grid: HeadGrid, head_table: pl.DataFrame, side: float) -> str:
+    """Cells in twenty shades; a weight that was not seen stays grey."""
+    shades: dict[int | None, list[str]] = {}
+    for *module, head, weight in head_table.select(*HEAD, "sink_weight").rows():
+        left, top = grid.row_of[tuple(module)] * side, grid.column_of[head] * side
+        shade = None if weight is None else round(20 * min(max(weight, 0.0), 1.0))
+        shades.setdefault(shade, []).append(_box(left, top, side, side))
+    parts = []
+    for shade, boxes in shades.items():
+        colour = "#999" if shade is None else MARKS["sink"].colour
+        opacity = 1.0 if shade is None else shade / 20
+        parts.append(f'<path fill="{colour}" fill-opacity="{opacity:g}" d="{"".join(boxes)}"/>')
+    return "".join(parts)
+
+
+def _box(left: float, top: float, wide: float, high: float) -> str:
+    return f"M{left:.4g} {top:.4g}h{wide:.3g}v{high:.3g}h-{wide:.3g}z"
+
+
+def _worst(head_table: pl.DataFrame) -> str:
+    """The first rows of the table, and how many there are more."""
+    shown = head_table.head(_WORST)
+    numbers = [name for name in _NUMBERS if name in shown.columns]
+    headings = ["layer", "head", "verdicts", *(MEASURES[name].heading for name in numbers)]
+    cell = "padding:2px 8px;text-align:"
+    lines = [
+        "".join(
+            f'<th style="{cell}{"left" if name == "verdicts" else "right"};border-bottom:{_LINE}">'
+            f"{escape(name)}</th>"
+            for name in headings
+        )
+    ]
+    for row in shown.iter_rows(named=True):
+        layer = f"{row['layer']}" + (f" call {row['occurrence'] + 1}" if row["occurrence"] else "")
+        lines.append(
+            f'<td style="{cell}right" title="{escape(row["module"])}">{layer}</td>'
+            f'<td style="{cell}right">{row["head"]}</td>'
+            f'<td style="{cell}left">{escape(row["verdicts"])}</td>'
+            + "".join(f'<td style="{cell}right">{number(row[n], n)}</td>' for n in numbers)
+        )
+    table = "".join(f'<tr style="background:none">{line}</tr>' for line in lines)
+    left_out = len(head_table) - len(shown)
+    more = f'<div style="{_FAINT}">… {left_out} more</div>' if left_out else ""
+    return f'<table style="border-collapse:collapse;margin-top:10px">{table}</table>{more}'

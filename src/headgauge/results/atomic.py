@@ -1,0 +1,148 @@
+"""Files and folders that appear whole or not at all.
+
+What is written goes to a name that starts with `.writing-` beside its place, is flushed to the
+disk, and takes its place in one rename. So a reader never meets half a file, and a run that is
+killed leaves at most such names, which the next one sweeps away.
+"""
+
+import errno
+import hashlib
+import os
+import platform
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+import psutil
+
+from headgauge.errors import InputError
+
+WRITING = ".writing-"
+# Which process writes can be asked on this machine alone; from elsewhere only the age tells.
+_MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+_STALE_SECONDS = 3600.0
+_FULL = {
+    errno.ENOSPC: "no space left on the disk",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the largest file allowed is reached",
+}
+
+
+@contextmanager
+def whole_file(target: Path, needed: int | None = None) -> Iterator[Path]:
+    """A path to write to; what it holds when the block ends well becomes `target`.
+
+    `needed` is about how many bytes it will take, for the message if the disk is full.
+    """
+    temporary = _temporary(target)
+    try:
+        with one_line(target, needed):
+            yield temporary
+            _flush(temporary)
+            os.replace(temporary, target)
+            _flush(target.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(target: Path, needed: int | None = None) -> Iterator[Path]:
+    """An empty folder to write to, which becomes `target`; one that stands there already stays."""
+    temporary = _temporary(target)
+    try:
+        with one_line(target, needed):
+            temporary.mkdir(parents=True)
+            yield temporary
+            for file in sorted(temporary.iterdir()):
+                _flush(file)
+            _flush(temporary)
+            try:
+                temporary.rename(target)
+            except OSError:
+                if not target.is_dir():
+                    raise
+            _flush(target.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def one_line(target: Path, needed: int | None = None) -> Iterator[None]:
+    """What the system or polars says against writing `target`, as an InputError of one line."""
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as error:
+        number = _error_number(error)
+        if number in _FULL:
+            raise InputError(
+                f"{_FULL[number]} while writing {target}{_room(target, needed)}"
+            ) from None
+        if isinstance(error, OSError):
+            raise InputError(f"cannot write {target}: {error.strerror or error}") from None
+        raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writers that no longer live have left in a folder."""
+    for path in folder.glob(WRITING + "*"):
+        if not _has_writer(path):
+            shutil.rmtree(path, ignore_errors=True)
+            if path.is_file():
+                path.unlink(missing_ok=True)
+
+
+def _temporary(target: Path) -> Path:
+    name = f"{WRITING}{target.name}-{_MACHINE}-{os.getpid()}-{secrets.token_hex(4)}"
+    return target.with_name(name)
+
+
+def _has_writer(path: Path) -> bool:
+    found = re.search(r"-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}$", path.name)
+    try:
+        written = path.stat().st_mtime
+    except FileNotFoundError:
+        return False
+    if found is None or found[1] != _MACHINE:
+        return time.time() - written < _STALE_SECONDS
+    try:
+        process = psutil.Process(int(found[2]))
+        # A process younger than the file has only inherited the number.
+        return process.status() != psutil.STATUS_ZOMBIE and process.create_time() < written + 1
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:
+        return True
+
+
+def _flush(path: Path) -> None:
+    """Have the disk hold what was written; a folder holds the names in it."""
+    if path.is_dir() and os.name != "posix":
+        return
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _error_number(error: Exception) -> int | None:
+    """errno, which polars has only in its text: "... (os error 28)"."""
+    number = getattr(error, "errno", None)
+    if number is not None:
+        return number
+    found = re.search(r"(?:os error |Errno )(\d+)", str(error))
+    return int(found[1]) if found else None
+
+
+def _room(target: Path, needed: int | None) -> str:
+    try:
+        free = shutil.disk_usage(target.parent).free
+    except OSError:
+        return ""
+    wanted = "" if needed is None else f", about {needed / 1e6:.1f} MB needed"
+    return f" ({free / 1e6:.1f} MB free{wanted})"

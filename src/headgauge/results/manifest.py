@@ -1,0 +1,157 @@
+"""manifest.json: what a run was, so that another can be made like it.
+
+`Manifest` is its form. It answers every reproducibility variable: research type, pseudocode, source
+code, data, splits, hardware, software, experiment set-up (`settings`) and seeds. All that differs
+between two runs of the same thing on the same machine stands under `times`. No path of the machine,
+user name or host name is in it: a path that comes in is cut to its last part. A number that is not
+finite is the text "nan", "inf" or "-inf".
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, TypedDict
+
+from headgauge.results.environment import (
+    Hardware,
+    SourceCode,
+    hardware,
+    software,
+    source_code,
+)
+from headgauge.results.json_files import plain
+
+FORMAT = "headgauge run 1"
+
+
+class Data(TypedDict):
+    """The text the model read."""
+
+    name: str
+    sha256: str  # of the text in UTF-8
+    origin: str  # where it came from
+    tokens: int  # of the whole text
+
+
+class Splits(TypedDict):
+    """Which parts of the text; where each window starts is among its facts in `units`."""
+
+    offset: int  # the text token of the first window
+    windows: int  # of each length
+    lengths: list[int]  # L
+
+
+class Model(TypedDict):
+    """The model."""
+
+    name: str
+    source: str  # "default", "gguf", "folder" or "hub"
+    quantisation: str | None  # what its weights went through; None: nothing known
+    sha256: str | None  # of its file, where it is one file
+    fingerprint: str | None  # of its weights as loaded
+    facts: dict[str, Any]  # kind, layers, heads, kv_heads, head_dim, context_length
+
+
+class Times(TypedDict):
+    """When it ran and how long it took."""
+
+    started: str  # UTC
+    finished: str | None
+    resumed: int  # how often it was taken up again
+    seconds: dict[str, float]  # by phase, summed over the units
+    units: dict[str, dict[str, float]]  # by unit and phase
+
+
+class UnitRecord(TypedDict):
+    """A unit's facts."""
+
+    loss: float | str | None  # mean −log p of the next token: the proof that the weights are right
+    tokens: int  # tokens the model read
+    start: int  # the text token the window starts at
+    unseen: list[str]  # attention modules whose weights could not be seen
+    distrusted: dict[str, float]  # modules left out, and how far off they were
+    tapped: list[str]  # modules seen at their softmax, without values
+
+
+class TableRecord(TypedDict):
+    """A merged table."""
+
+    rows: int
+    sha256: str  # of its file
+
+
+class Manifest(TypedDict):
+    """What manifest.json holds, in this order."""
+
+    format: str  # "headgauge run 1"
+    status: Literal["running", "finished"]
+    research_type: str
+    pseudocode: str  # which algorithms of the paper the tables correspond to
+    source_code: SourceCode | None
+    data: Data | None
+    splits: Splits | None
+    model: Model | None
+    settings: dict[str, Any]  # the experiment's set-up: every option
+    seeds: dict[str, int]
+    hardware: Hardware | None
+    software: dict[str, str | None]
+    notes: list[str]
+    units: dict[str, UnitRecord]  # by name, once the run is finished
+    tables: dict[str, TableRecord]  # by name, once the run is finished
+    times: Times
+
+
+def manifest(
+    *,
+    settings: Mapping[str, Any],
+    research_type: str,
+    pseudocode: str,
+    data: Data,
+    splits: Splits,
+    model: Model,
+    device: str,
+    gpu: str | None = None,
+    seeds: Mapping[str, int] | None = None,
+    notes: Sequence[str] = (),
+) -> Manifest:
+    """The manifest of a run that starts now, with the code, machine and packages at hand."""
+    made = first_manifest(settings)
+    made["research_type"] = research_type
+    made["pseudocode"] = pseudocode
+    made["source_code"] = source_code()
+    made["data"] = data
+    made["splits"] = splits
+    made["model"] = model
+    made["seeds"] = dict(seeds or {})
+    made["hardware"] = hardware(device, gpu)
+    made["software"] = software()
+    made["notes"] = list(notes)
+    return plain(made)
+
+
+def first_manifest(settings: Mapping[str, Any]) -> Manifest:
+    """What a folder holds before the run has been described."""
+    return plain(
+        Manifest(
+            format=FORMAT,
+            status="running",
+            research_type="",
+            pseudocode="",
+            source_code=None,
+            data=None,
+            splits=None,
+            model=None,
+            settings=dict(settings),
+            seeds={},
+            hardware=None,
+            software={},
+            notes=[],
+            units={},
+            tables={},
+            times=Times(started=now(), finished=None, resumed=0, seconds={}, units={}),
+        )
+    )
+
+
+def now() -> str:
+    """UTC as 2025-01-31T12:00:00Z."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,98 @@
+"""docs/results.md, written from the types: `python -m headgauge.results.page`."""
+
+import inspect
+import re
+
+from headgauge.results.environment import Hardware, SourceCode
+from headgauge.results.manifest import (
+    Data,
+    Manifest,
+    Model,
+    Splits,
+    TableRecord,
+    Times,
+    UnitRecord,
+)
+from headgauge.results.schema import HEAD, TABLES, UNIT, HeadRow
+from headgauge.results.tables import KEYS
+
+HEADER = """\
+# What a run leaves behind
+
+```
+DIR/
+  manifest.json     what the run was: model, text, settings, versions, machine, loss per window
+  heads.parquet     one row per window and head
+  curves.parquet    one row per window, head, N, choice of vectors and keys
+  samples.parquet   a few query rows of every head with their heaviest keys
+  rows.parquet      on request: one row per window, head and query
+  units/            the pieces the tables are made of, one folder per window and length
+    w0003-L01024/   the same tables, and unit.json with the unit's facts and its files' sha256
+```
+
+`headgauge.results.load_run("DIR")` reads a finished run; the files are plain parquet and JSON, so
+polars, pandas or DuckDB do as well.
+
+- Each file appears whole or not at all. Names that start with `.writing-` belong to a process at
+  work, or to a dead one; the next run removes those.
+- A run that was killed goes on where it stopped when its command is repeated, and ends with the
+  same bytes in its tables as one that was not. A unit whose files are damaged is made again.
+- A folder with other settings is refused. `units/` may be removed once `status` is `finished`;
+  repeating the command would then make the units again.
+- The same rows give the same bytes whatever the number of processes and threads, with the same
+  version of polars.
+
+Every number is a mean over the counted query rows of its window unless its line says otherwise. A
+null is what could not be seen or does not apply. Logarithms are natural. Rows are sorted by the
+columns named as the table's key.
+
+This page is made from the types in `src/headgauge/results/` by `make docs`, and a test keeps it so.
+"""
+MANIFEST = """\
+The keys stand in this order. All that differs between two runs of the same thing on the same
+machine is under `times`. There are no paths, user names or host names in it. A number that is not
+finite is the text "nan", "inf" or "-inf".
+"""
+RECORDS = (SourceCode, Data, Splits, Model, Hardware, UnitRecord, TableRecord, Times)
+
+_FIELD = re.compile(r"    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?")
+
+
+def render() -> str:
+    """The page as Markdown."""
+    parts = [HEADER]
+    for name, row in TABLES.items():
+        key = ", ".join(f"`{column}`" for column in KEYS[name])
+        parts += [f"## {name}.parquet\n", f"{inspect.getdoc(row)} Key: {key}.\n", _table(row)]
+    parts += ["## manifest.json\n", MANIFEST, _table(Manifest)]
+    for record in RECORDS:
+        parts += [f"### {record.__name__}\n", f"{inspect.getdoc(record)}\n", _table(record)]
+    return "\n".join(parts)
+
+
+def _table(record: type) -> str:
+    lines = ["| name | type | meaning |", "|---|---|---|"]
+    for name, kind, meaning in fields(record):
+        lines.append(f"| `{name}` | {_cell(kind)} | {_cell(meaning)} |")
+    return "\n".join(lines) + "\n"
+
+
+def fields(record: type) -> list[tuple[str, str, str]]:
+    """Name, type and comment of each field, as they stand in the source."""
+    found = [_FIELD.fullmatch(line) for line in inspect.getsource(record).splitlines()]
+    # What names a unit and a head is explained once in the source, and in each table here.
+    known = {} if record is HeadRow else {name: text for name, _, text in fields(HeadRow)}
+    names = (*UNIT, *HEAD) if record in TABLES.values() else ()
+    return [
+        (field[1], field[2], field[3] or (known.get(field[1], "") if field[1] in names else ""))
+        for field in found
+        if field
+    ]
+
+
+def _cell(text: str) -> str:
+    return text.replace(" | None", " or null").replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    print(render(), end="")

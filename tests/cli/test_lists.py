@@ -1,0 +1,16 @@
+import pytest
+
+from headgauge.cli.lists import names, numbers
+from headgauge.errors import InputError
+
+
+def test_numbers_and_ranges():
+    assert numbers("--n", "4, 1,8-10,4") == (1, 4, 8, 9, 10)
+    assert numbers("--n", "0") == (0,)
+    assert names("value, hidden,value,") == ("value", "hidden")
+
+
+@pytest.mark.parametrize("given", ["", "a", "1,,2", "3-1", "-1", "1.5", "1-"])
+def test_refused(given):
+    with pytest.raises(InputError, match="--n wants numbers"):
+        numbers("--n", given)

@@ -1,0 +1,211 @@
+"""`headgauge scan` on a small model with random weights, as a user calls it."""
+
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import transformers as hf
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from model_families import case
+
+WORDS = ["<unk>", "the", "prince", "said", "well", "war", "and", "peace", "was", "not", "over"]
+
+
+@pytest.fixture
+def model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """A folder with safetensors and a tokenizer that knows a few words."""
+    folder = tmp_path / "tiny-llama"
+    case("llama", "sdpa").model.save_pretrained(folder)
+    words = Tokenizer(WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>"))
+    words.pre_tokenizer = Whitespace()  # type: ignore[assignment]
+    hf.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>").save_pretrained(folder)
+    capsys.readouterr()  # transformers' own progress bar
+    return str(folder)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> str:
+    file = tmp_path / "story.txt"
+    file.write_text(" ".join(WORDS[1 + (i * i + i // 3) % 10] for i in range(200)))
+    return str(file)
+
+
+@pytest.fixture
+def scan(cli: Any, model: str, text: str, tmp_path: Path) -> Any:
+    """Run it; what a test gives comes last and wins."""
+
+    def call(*options: str, out: str = "run") -> tuple[int, str, str]:
+        usual = ["--text", text, "--length", "32", "--windows", "2", "--top-n", "1,2,4,16"]
+        return cli("scan", model, *usual, "--out", str(tmp_path / out), *options)
+
+    return call
+
+
+def test_tables_figures_and_manifest(scan: Any, tmp_path: Path) -> None:
+    code, out, err = scan()
+    assert code == 0, err
+    for expected in ("8 heads, the worst first", "Layers", "Verdicts", "Loss per window of 32"):
+        assert expected in out
+    assert "tiny-llama: 2 layers × 4 heads" in err
+    assert "story.txt (asked for): 200 tokens, 2 × 32 from token 0" in err
+    run = tmp_path / "run"
+    assert len(pl.read_parquet(run / "heads.parquet")) == 2 * 8
+    assert len(pl.read_parquet(run / "curves.parquet")) == 2 * 8 * 4
+    samples = pl.read_parquet(run / "samples.parquet")
+    assert set(samples["key_text"]) <= set(WORDS)
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["status"] == "finished"
+    assert manifest["settings"]["top_ns"] == [1, 2, 4, 16]
+    assert str(tmp_path) not in json.dumps(manifest)
+    for measure in ("heads", "entropy", "sink_weight", "jacobian_norm", "separability"):
+        for kind in ("png", "svg"):
+            assert (run / "figures" / f"{measure}.{kind}").stat().st_size > 1000
+    assert not (run / "rows.parquet").exists()
+
+
+def test_json(scan: Any) -> None:
+    code, out, err = scan("--json", "--quiet", "--rows")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    assert len(document["heads"]) == 8
+    assert len(document["loss"]) == 2
+    assert {"verdict", "heads", "share"} <= set(document["counts"][0])
+    assert (Path(document["folder"]) / "rows.parquet").is_file()
+
+
+def test_choices(scan: Any, tmp_path: Path) -> None:
+    code, _, err = scan(
+        "--vectors", "value,hidden", "--keys", "both", "--layers", "1", "--heads", "0-1", "--raw",
+        "--precision", "float64", "--top-n", "1-3", "--offset", "7",
+    )  # fmt: skip
+    assert code == 0, err
+    curves = pl.read_parquet(tmp_path / "run" / "curves.parquet")
+    assert len(curves) == 2 * 2 * 3 * 2 * 2
+    assert set(curves["scale"]) == {"raw"}
+    assert set(curves["layer"]) == {1}
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["units"]["w0001-L00032"]["start"] == 39
+
+
+def test_the_trend_over_length(scan: Any, tmp_path: Path) -> None:
+    code, out, err = scan("--target-length", "4096")
+    assert code == 0, err
+    assert "Outlook at 4096 tokens" in out
+    assert set(pl.read_parquet(tmp_path / "run" / "heads.parquet")["length"]) == {4, 8, 16, 32}
+    code, out, err = scan("--target-length", "64", "--lengths", "8,16", "--json", out="other")
+    assert code == 0, err
+    assert {"now", "target", "certainly"} <= set(json.loads(out)["outlook"][0])
+
+
+def test_an_estimate_runs_nothing(scan: Any, tmp_path: Path) -> None:
+    code, out, _ = scan("--estimate")
+    assert code == 0
+    assert "of memory" in out
+    assert not (tmp_path / "run").exists()
+    code, out, _ = scan("--estimate", "--json")
+    assert json.loads(out)["disk_bytes"] > 0
+
+
+def test_thresholds_of_ones_own(scan: Any, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("[inactive.output_ratio]\nvalue = 50\n")
+    code, out, err = scan("--thresholds", str(file), "--json")
+    assert code == 0, err
+    counts = {each["verdict"]: each["heads"] for each in json.loads(out)["counts"]}
+    assert counts["inactive"] == 8
+
+
+def test_the_folder_is_named_for_the_run(
+    cli: Any, model: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for length in ("16", "24", "16"):
+        code, _, err = cli(
+            "scan", model, "--text", text, "--length", length, "--windows", "1", "--top-n", "1,2"
+        )
+        assert code == 0, err
+    folders = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert len(folders) == 2
+    assert all(name.startswith("scan-tiny-llama-story.txt-") for name in folders)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--length", "100000"], "longer than the context of"),
+        (["--length", "60", "--windows", "9"], "story.txt has 200 tokens, but 540 are needed"),
+        (["--top-n", "0"], "--top-n wants numbers of 1 or more, got '0'"),
+        (["--top-n", "four"], "--top-n wants numbers and ranges such as 1,2,8-16, got 'four'"),
+        (["--top-n", "1,32"], "top-N must stay below, got 32"),
+        (["--vectors", "keys"], "no vectors named 'keys'"),
+        (["--keys", "some"], "no keys named 'some'"),
+        (["--layers", "2"], "has layers 0 to 1, not 2"),
+        (["--heads", "9"], "has heads 0 to 3, not 9"),
+        (["--dtype", "int8"], "no dtype 'int8'"),
+        (["--device", "abacus"], "no device 'abacus'"),
+        (["--bos", "perhaps"], "no bos named 'perhaps'"),
+        (["--bos", "always"], "has no BOS token"),
+        (["--text", "no-such.txt"], "no text 'no-such.txt'"),
+        (["--thresholds", "no-such.toml"], "no-such.toml"),
+        (["--target-length", "16"], "--target-length 16 must exceed --length 32"),
+        (["--lengths", "64"], "--lengths must not exceed --length 32"),
+        (["--jobs", "0"], "at least 1 job"),
+    ],
+)
+def test_a_mistake_is_one_line(scan: Any, tmp_path: Path, options: list[str], line: str) -> None:
+    code, out, err = scan("--quiet", *options)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert line in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_models_that_are_none(cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    corrupt = tmp_path / "broken.gguf"
+    corrupt.write_bytes(b"GGUF" + bytes(range(200)))
+    for name, line in (("no/such/model", "no model 'no/such/model'"), (str(corrupt), "GGUF")):
+        code, out, err = cli("scan", name, "--quiet")
+        assert (code, out) == (2, "")
+        assert err.count("\n") == 1
+        assert line in err
+
+
+def test_a_folder_with_another_run(scan: Any) -> None:
+    assert scan()[0] == 0
+    code, _, err = scan("--quiet", "--seed", "3")
+    assert code == 2
+    assert "seed is 0 there, 3 here" in err
+
+
+def test_a_full_disk_is_one_line(
+    scan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: Any, **kwargs: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    code, out, err = scan("--quiet")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "no space left" in err.lower()
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_too_little_room_is_said_before(
+    scan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Usage:
+        free = 1000
+
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage)
+    code, _, err = scan("--quiet")
+    assert code == 2
+    assert "free: choose another --out" in err
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,72 @@
+"""What a result can do with its tables."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from torch import Tensor
+
+import headgauge
+from headgauge.diagnostics import ScanResult
+from headgauge.diagnostics.thresholds import DEFAULT
+from headgauge.errors import InputError
+
+
+@pytest.fixture
+def result(llama: Any, ids: Tensor) -> ScanResult:
+    return headgauge.scan(llama, ids, top_n=[1, 2, 4, 16], threads=1, length=[6, 12, 24])
+
+
+def test_frames(result: ScanResult) -> None:
+    assert len(result.frame) == 8
+    assert result.frame["severity"].is_sorted(descending=True)
+    assert result.layers()["heads"].to_list() == [4, 4]
+    assert result.counts()["heads"].sum() >= 8
+    # Judged at the longest length.
+    assert set(result.verdicts()["length"]) == {24}
+    assert set(result.verdicts(length=12)["length"]) == {12}
+
+
+def test_trends(result: ScanResult) -> None:
+    trends = result.capacity(256)
+    assert set(trends["target"]) == {256}
+    assert trends.filter(measure="effective_n")["slope"].null_count() == 0
+    assert set(result.outlook(256)["verdict"]) <= {threshold.verdict for threshold in DEFAULT}
+
+
+def test_other_thresholds(result: ScanResult, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("[sink.sink_weight]\nvalue = 1e-6\n")
+    strict = result.with_thresholds(file)
+    assert strict.counts().filter(verdict="sink")["heads"].item() == 8
+    sinks = strict.verdicts().filter(verdict="sink")
+    assert set(sinks["source"]) == {"mine.toml"}
+
+
+def test_kept_and_copied(result: ScanResult, tmp_path: Path) -> None:
+    kept = result.save(tmp_path / "first")
+    loaded = ScanResult.load(tmp_path / "first")
+    copied = loaded.save(tmp_path / "second")
+    for one, two in ((kept, result), (loaded, result), (copied, result)):
+        assert one.heads.sort(pl.all()).equals(two.heads.sort(pl.all()))
+        assert one.curves.sort(pl.all()).equals(two.curves.sort(pl.all()))
+    for name in ("heads", "curves", "samples"):
+        first, second = (tmp_path / where / f"{name}.parquet" for where in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes()
+    with pytest.raises(InputError, match="no folder to draw into"):
+        result.draw()
+
+
+def test_shown_in_a_notebook(result: ScanResult) -> None:
+    html = result._repr_html_()
+    assert "L = 6, 12, 24" in html
+    assert "3 windows" in html
+    assert "<script" not in html
+    assert repr(result).startswith("<scan of LlamaForCausalLM: 8 heads, 3 windows; ")
+
+
+def test_a_layer_that_was_not_seen_is_told(result: ScanResult) -> None:
+    unit = next(iter(result.manifest["units"].values()))
+    unit["unseen"] = ["model.layers.7.self_attn"]
+    assert "model.layers.7.self_attn could not be seen" in " ".join(result.notes())

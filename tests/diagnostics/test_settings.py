@@ -1,0 +1,38 @@
+"""Choices that make no sense are refused in one line that names them."""
+
+import pytest
+
+from headgauge.diagnostics.settings import ScanSettings
+from headgauge.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("choice", "line"),
+    [
+        ({"lengths": (1,)}, "at least 2 tokens, got length 1"),
+        ({"windows": 0}, "windows 0 must be at least 1"),
+        ({"offset": -1}, "offset -1 at least 0"),
+        ({"top_ns": (0, 1)}, "numbers of 1 or more, got 0, 1"),
+        ({"top_ns": ()}, "numbers of 1 or more"),
+        ({"top_ns": (1, 1024)}, "top-N must stay below, got 1024"),
+        ({"vectors": ("values",)}, "no vectors named 'values'; there are embedding, hidden"),
+        ({"vectors": ()}, "vectors needs at least one of"),
+        ({"keys": ("masked",)}, "no keys named 'masked'; there are visible, all"),
+        ({"precision": "float16"}, "no precision named 'float16'"),
+        ({"bos": "maybe"}, "no bos named 'maybe'"),
+        ({"threads": 0}, "at least 1 thread, got 0"),
+    ],
+)
+def test_refused(choice, line):
+    with pytest.raises(InputError) as error:
+        ScanSettings(**choice)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_main_length_is_the_longest():
+    settings = ScanSettings(lengths=(128, 512, 256), top_ns=(1, 300))
+    assert settings.length == 512
+    assert settings.as_dict()["lengths"] == (128, 512, 256)
+    assert settings.scale == "unit"
+    assert ScanSettings(raw=True).scale == "raw"

@@ -1,0 +1,58 @@
+"""A figure's file is there whole or not at all."""
+
+from contextlib import contextmanager
+
+import matplotlib
+import pytest
+from matplotlib.figure import Figure
+
+from headgauge.errors import InputError
+from headgauge.report.figure_files import house_style, save_figure
+
+resource = pytest.importorskip("resource", reason="limits on the size of files are Unix's")
+
+
+@contextmanager
+def room_for(size):
+    """No file may grow beyond this, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_where_there_is_no_room_the_old_files_stay_and_no_part_is_left(tmp_path):
+    figure = Figure(figsize=(1, 1))
+    figure.text(0, 0, "abcdefghijklmnopqrstuvwxyz" * 2)  # outlines: more in the SVG than in the PNG
+    sizes = [path.stat().st_size for path in save_figure(figure, tmp_path, "a")]
+    assert sizes[0] < sizes[1]
+    for path in tmp_path.iterdir():
+        path.write_bytes(b"old")
+    with (
+        room_for(100),
+        pytest.raises(InputError, match=r"cannot write .*a\.png: File too") as caught,
+    ):
+        save_figure(figure, tmp_path, "a")
+    assert "\n" not in str(caught.value)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old", b"old"]
+    with room_for(sum(sizes) // 2), pytest.raises(InputError, match=r"cannot write .*a\.svg"):
+        save_figure(figure, tmp_path, "a")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "a.svg"]
+    assert (tmp_path / "a.svg").read_bytes() == b"old"
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot write"):
+        save_figure(Figure(), tmp_path / "file", "a")
+
+
+def test_the_users_settings_neither_count_nor_change():
+    with matplotlib.rc_context({"font.size": 30.0, "svg.hashsalt": "mine"}):
+        with house_style():
+            assert matplotlib.rcParams["font.size"] == 10.0
+            assert matplotlib.rcParams["svg.hashsalt"] == "headgauge"
+        assert matplotlib.rcParams["font.size"] == 30.0
+        assert matplotlib.rcParams["svg.hashsalt"] == "mine"

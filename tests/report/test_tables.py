@@ -1,0 +1,131 @@
+"""Terminal tables: readable at any width, and without colour."""
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from headgauge.diagnostics import summary
+from headgauge.diagnostics import verdicts as judging
+from headgauge.report import tables
+
+
+def shown(table, width, **how):
+    console = Console(width=width, highlight=False, **how)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_heads_fit_and_lose_whole_columns(head_table, width):
+    text = shown(tables.head_table_view(head_table, 3, width), width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "saturated, sink, inactive" in text
+    assert "…" not in text.replace("… 7 more, all in heads.parquet", "")
+    assert sum("saturated" in line for line in lines) == 1
+    assert ("entropy" in text) == (width >= 120)
+    assert ("Jacobian" in text) == (width >= 80)
+
+
+def test_the_rest_is_counted_and_the_order_kept(head_table):
+    text = shown(tables.head_table_view(head_table, 2, 80), 80)
+    assert [line.split()[0] for line in text.splitlines() if "0.12" in line] == ["0", "1"]
+    assert "unstable" not in text
+    assert "… 8 more, all in heads.parquet" in text
+    assert "more" not in shown(tables.head_table_view(head_table, 10, 80), 80)
+
+
+def test_words_stay_where_colours_are_off(head_table):
+    table = tables.head_table_view(head_table, 3, 80)
+    assert "\x1b" not in shown(table, 80, no_color=True, force_terminal=False)
+    assert "\x1b[33msaturated" in shown(table, 80, color_system="standard", force_terminal=True)
+
+
+def test_module_and_call_appear_only_where_they_tell_something(head_table):
+    assert "module" not in shown(tables.head_table_view(head_table, 3, 120), 120)
+    kinds = ["encoder.0.attn"] * 5 + ["decoder.0.attn"] * 5
+    other = head_table.with_columns(
+        module=pl.Series(kinds), occurrence=pl.Series([0, 1] * 5, dtype=pl.Int64)
+    )
+    text = shown(tables.head_table_view(other, 10, 120), 120)
+    assert "call" in text
+    assert "encoder" in text
+
+
+def test_module_names_are_text_and_not_markup(head_table):
+    odd = head_table.with_columns(module=pl.Series(["[red]a"] * 5 + ["[/]b"] * 5))
+    assert "[red]a" in shown(tables.head_table_view(odd, 10, 120), 120)
+
+
+def test_layers_show_counts_and_a_dot_for_none():
+    layers = pl.DataFrame(
+        {
+            "layer": [0, 1],
+            "occurrence": [0, 0],
+            "module": ["layers.0.attn", "layers.1.attn"],
+            "heads": [9, 9],
+            "sink_weight": [0.25, None],
+            "output_ratio": [1.0, 1.0],
+            "sink": [4, 0],
+            "inactive": [0, 0],
+            "healthy": [5, 9],
+        }
+    )
+    text = shown(tables.layer_view(layers, 80), 80)
+    assert "inactive" not in text
+    rows = [line.split() for line in text.splitlines() if line.strip()[:1] in ("0", "1")]
+    assert rows == [["0", "9", "4", "5", "0.25"], ["1", "9", "·", "9", "–"]]
+
+
+def test_counts_are_words_numbers_and_bars():
+    counts = pl.DataFrame(
+        {
+            "verdict": ["sink", "inactive", "healthy"],
+            "heads": [5, 0, 5],
+            "share": [0.5, 0.0, 0.5],
+            "flipping": [1, 0, 0],
+        }
+    )
+    text = shown(tables.counts_view(counts, 80), 80)
+    assert "50 %" in text
+    assert "█" * 10 in text
+    assert "inactive" not in text
+
+
+def test_the_outlook_has_a_span_or_says_that_there_is_none():
+    outlook = pl.DataFrame(
+        {
+            "verdict": ["sink", "inactive"],
+            "heads": [270, 270],
+            "now": [138, 11],
+            "target": [108, 16],
+            "certainly": [90, 0],
+            "possibly": [150, 0],
+            "unknown": [3, 270],
+        }
+    )
+    text = shown(tables.outlook_view(outlook, 8192, 80), 80)
+    assert "90 to 150" in text
+    assert "0 to 0" not in text
+    assert "8192" in text
+
+
+def test_the_legend_explains_only_what_occurs(frames):
+    text = " ".join(shown(tables.legend_view(frames[2]), 80).split())
+    assert "Sink weight above 0.3 (a source) do something about sink." in text
+    assert "healthy" not in text
+    assert "inactive" not in text
+
+
+def test_the_frames_of_diagnostics_are_what_is_shown(make_run):
+    heads, curves = make_run(layers=2, heads=3)
+    verdicts = judging.verdicts(heads, curves)
+    table = summary.head_table(heads, curves, verdicts)
+    for view in (
+        tables.head_table_view(table, 2, 80),
+        tables.layer_view(summary.layer_summary(table), 80),
+        tables.counts_view(summary.counts(verdicts), 80),
+        tables.legend_view(verdicts),
+    ):
+        assert "saturated" in shown(view, 80)

@@ -1,0 +1,108 @@
+"""A small run with made-up numbers, from the tests or as a process of its own that can be killed.
+
+python small_run.py DIR SEED [EVENT]: opens the run, makes its units in an order drawn from SEED and
+merges them. With EVENT, the process kills itself with SIGKILL at that many-eth opening, renaming or
+removal of a file; without, it prints how many there were.
+"""
+
+import os
+import random
+import signal
+import sys
+from pathlib import Path
+
+import polars as pl
+
+from headgauge.results import RunFolder, UnitFacts, UnitKey, UnitTables, frame_schema
+from headgauge.results.schema import TABLES
+
+KEYS = [UnitKey(window, length) for window in range(3) for length in (8, 16)]
+SETTINGS = {"model": "small", "text": {"name": "prose", "offset": 0}, "lengths": (8, 16)}
+WATCHED = {"open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"}
+
+
+def unit_tables(key: UnitKey, with_rows: bool = True, queries: int = 5) -> UnitTables:
+    """Tables that depend on the key alone, their rows in no order."""
+    draw = random.Random(f"{key.window} {key.length}")
+    places = [
+        {
+            "window": key.window,
+            "length": key.length,
+            "layer": layer,
+            "occurrence": 0,
+            "module": f"layers.{layer}.attention",
+            "head": head,
+        }
+        for layer in range(3)
+        for head in range(4)
+    ]
+    some = {
+        "heads": places,
+        "curves": [
+            place | {"top_n": n, "vectors": "value", "scale": "unit", "keys": "visible"}
+            for place in places
+            for n in (1, 2, 5)
+        ],
+        "samples": [place | {"row": 3, "rank": rank} for place in places for rank in (1, 2)],
+        "rows": [place | {"row": row} for place in places for row in range(queries)],
+    }
+    frames = {name: _frame(name, rows, draw) for name, rows in some.items()}
+    facts = UnitFacts(
+        loss=draw.random(),
+        tokens=key.length,
+        start=key.window * key.length,
+        unseen=("layers.9.attention",),
+        distrusted={"layers.8.attention": draw.random()},
+        seconds={"model": 0.5, "measures": draw.random()},
+    )
+    rows = frames.pop("rows") if with_rows else None
+    return UnitTables(
+        key, frames["heads"], frames["curves"], frames["samples"], rows=rows, facts=facts
+    )
+
+
+def _frame(name: str, rows: list[dict], draw: random.Random) -> pl.DataFrame:
+    schema = frame_schema(TABLES[name])
+    made = {
+        pl.Int64: lambda: draw.randrange(100),
+        pl.Float64: lambda: draw.choice([None, draw.gauss(0, 1)]),
+        pl.String: lambda: draw.choice(["a", "ß", " the"]),
+        pl.Boolean: lambda: False,
+    }
+    full = [
+        {
+            column: row[column] if column in row else made[type(kind)]()
+            for column, kind in schema.items()
+        }
+        for row in rows
+    ]
+    draw.shuffle(full)
+    return pl.DataFrame(full, schema=schema)
+
+
+def make(folder: Path, seed: int) -> None:
+    run = RunFolder.open(folder, SETTINGS)
+    left = sorted(set(KEYS) - run.finished())
+    random.Random(seed).shuffle(left)
+    for key in left:
+        run.add(unit_tables(key))
+    run.merge(KEYS)
+
+
+def main(folder: str, seed: str, event: str = "0") -> None:
+    seen = 0
+
+    def watch(name: str, arguments: tuple) -> None:
+        nonlocal seen
+        if name in WATCHED and folder in str(arguments[0]):
+            seen += 1
+            if seen == int(event):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(watch)
+    make(Path(folder), int(seed))
+    print(seen)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,169 @@
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from headgauge.errors import InputError
+from headgauge.results import atomic
+from headgauge.results.atomic import one_line, sweep, whole_file, whole_folder
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(place.name for place in folder.iterdir())
+
+
+def test_a_file_appears_when_the_block_ends(tmp_path):
+    target = tmp_path / "a"
+    with whole_file(target) as temporary:
+        temporary.write_text("new")
+        assert not target.exists()
+        assert names(tmp_path) == [temporary.name]
+    assert target.read_text() == "new"
+    assert names(tmp_path) == ["a"]
+
+
+def test_who_reads_the_old_file_reads_it_to_the_end(tmp_path):
+    (tmp_path / "a").write_text("old")
+    with (tmp_path / "a").open() as reader:
+        with whole_file(tmp_path / "a") as temporary:
+            temporary.write_text("new and longer")
+        assert reader.read() == "old"
+    assert (tmp_path / "a").read_text() == "new and longer"
+
+
+def test_a_block_that_fails_leaves_the_old_file(tmp_path):
+    (tmp_path / "a").write_text("old")
+
+    def write_half():
+        with whole_file(tmp_path / "a") as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert (tmp_path / "a").read_text() == "old"
+    assert names(tmp_path) == ["a"]
+
+
+def test_the_first_of_two_folders_stays(tmp_path):
+    target = tmp_path / "units" / "a"
+    with whole_folder(target) as slow:
+        with whole_folder(target) as fast:
+            (fast / "x").write_text("first")
+        (slow / "x").write_text("second")
+    assert (target / "x").read_text() == "first"
+    assert names(target.parent) == ["a"]
+
+
+def test_a_file_in_a_folders_place_is_told(tmp_path):
+    (tmp_path / "a").write_text("file")
+
+    def write():
+        with whole_folder(tmp_path / "a") as temporary:
+            (temporary / "x").write_text("x")
+
+    with pytest.raises(InputError, match=r"cannot write .*a: Not a directory$"):
+        write()
+    assert names(tmp_path) == ["a"]
+
+
+def test_the_living_keep_what_they_write_and_the_dead_do_not(tmp_path):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    mine = f"{atomic.WRITING}a-{atomic._MACHINE}"
+    theirs = f"{atomic.WRITING}a-00000000"
+    time.sleep(0.01)
+    alive = tmp_path / f"{mine}-{child.pid}-01234567"
+    alive.mkdir()
+    (alive / "x").touch()
+    # Not yet reaped: a zombie writes nothing either.
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    while Path(f"/proc/{dead.pid}/stat").exists() and b") Z" not in _stat(dead.pid):
+        time.sleep(0.01)
+    (tmp_path / f"{mine}-{dead.pid}-01234567").touch()
+    inherited = tmp_path / f"{mine}-{child.pid}-89abcdef"
+    inherited.touch()
+    os.utime(inherited, (1e9, 1e9))
+    (tmp_path / f"{theirs}-1-01234567").touch()
+    old = tmp_path / f"{theirs}-1-89abcdef"
+    old.mkdir()
+    os.utime(old, (1e9, 1e9))
+    try:
+        sweep(tmp_path)
+        assert names(tmp_path) == sorted([alive.name, f"{theirs}-1-01234567"])
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        dead.wait()
+    sweep(tmp_path)
+    assert names(tmp_path) == [f"{theirs}-1-01234567"]
+
+
+def _stat(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/stat").read_bytes()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("writer", ["polars", "polars, lazily", "python"])
+def test_a_full_disk_is_one_line(writer, tmp_path):
+    frame = pl.DataFrame({"a": range(1000)})
+    target = tmp_path / "a.parquet"
+
+    def write():
+        with one_line(target, needed=2_000_000):
+            if writer == "polars":
+                frame.write_parquet("/dev/full")
+            elif writer == "polars, lazily":
+                frame.lazy().sink_parquet("/dev/full")
+            else:
+                Path("/dev/full").write_text("a")
+
+    line = r"^no space left on the disk while writing .*a\.parquet \(\d+\.\d MB free, about 2\.0 MB"
+    with pytest.raises(InputError, match=line):
+        write()
+
+
+def test_a_full_quota_is_one_line(tmp_path):
+    def write():
+        with one_line(tmp_path / "a"):
+            raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    with pytest.raises(InputError, match=r"^the disk quota is used up while writing"):
+        write()
+
+
+def test_a_write_that_stops_midway_leaves_nothing(tmp_path, small_run):
+    """The kernel stops the child's files at 4 kB: polars fails with bytes already written."""
+    program = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]); import small_run\n"
+        "from headgauge.results import write_unit\n"
+        "tables = small_run.unit_tables(small_run.KEYS[0], queries=100)\n"
+        "try: write_unit(Path(sys.argv[1]), tables)\n"
+        "except ValueError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path), str(Path(small_run.__file__).parent)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        check=True,
+    )
+    assert done.stdout.startswith("the largest file allowed is reached while writing"), done
+    assert f"{tmp_path}/units/w0000-L00008 (" in done.stdout
+    assert names(tmp_path / "units") == []
+
+
+def test_other_errors_of_polars_are_not_hidden(tmp_path):
+    def write():
+        with one_line(tmp_path / "a"):
+            pl.DataFrame({"a": [1]}).select("b")
+
+    with pytest.raises(pl.exceptions.ColumnNotFoundError):
+        write()

@@ -1,0 +1,143 @@
+import os
+import random
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from headgauge.errors import InputError
+from headgauge.results.schema import TABLES, frame_schema
+from headgauge.results.tables import KEYS, checked, join_tables, read_table, write_table
+
+
+def test_keys_are_columns_of_their_table():
+    assert KEYS.keys() == TABLES.keys()
+    for name, keys in KEYS.items():
+        assert set(keys) <= set(frame_schema(TABLES[name]))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_checked_frame_is_sorted(name, tables):
+    frame = tables.frames()[name]
+    keys = frame.select(KEYS[name]).rows()
+    assert keys != sorted(keys), "the test needs rows in disorder"
+    assert checked(name, frame).select(KEYS[name]).rows() == sorted(keys)
+    assert checked(name, frame).equals(checked(name, frame[::-1]))
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda frame: frame.drop("entropy"), "no column 'entropy'"),
+        (lambda frame: frame.with_columns(extra=1), "a column 'extra' too many"),
+        (
+            lambda frame: frame.with_columns(pl.col("entropy").cast(pl.Float32)),
+            "'entropy' is Float32, not Float64",
+        ),
+        (
+            lambda frame: frame.select("length", "window", pl.exclude("length", "window")),
+            "column 0 is 'length', not 'window'",
+        ),
+        (
+            lambda frame: frame.select(pl.all().cast(pl.String)),
+            "'window' is String, not Int64; 'length' is String, not Int64; 'layer' is String, "
+            "not Int64; …",
+        ),
+    ],
+)
+def test_other_columns_are_refused(change, line, tables):
+    with pytest.raises(InputError) as error:
+        checked("heads", change(tables.heads))
+    assert str(error.value) == f"not the table heads: {line}"
+
+
+def test_rows_without_or_with_the_same_key_are_refused(tables):
+    with pytest.raises(InputError, match="has rows without 'head', which is one of its keys"):
+        checked("heads", tables.heads.with_columns(head=pl.lit(None, pl.Int64)))
+    line = r"the table heads has two rows for window 0, length 16, layer 1, .*, head 2$"
+    twice = pl.concat([tables.heads, tables.heads.filter(layer=1, head=2)])
+    with pytest.raises(InputError, match=line):
+        checked("heads", twice)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_round_trip(name, tables, tmp_path):
+    frame = checked(name, tables.frames()[name])
+    write_table(tmp_path / "a", frame)
+    assert read_table(name, tmp_path / "a").equals(frame)
+
+
+def test_a_file_that_is_no_such_table_is_told(tables, tmp_path):
+    path = tmp_path / "a"
+    with pytest.raises(InputError, match=r"a is missing$"):
+        read_table("heads", path)
+    write_table(path, tables.curves)
+    with pytest.raises(InputError, match="a is not the table heads: no column 'kv_head'"):
+        read_table("heads", path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"a is damaged: no parquet file$"):
+        read_table("curves", path)
+    path.write_bytes(whole[:8] + bytes(len(whole) // 2) + whole[8 + len(whole) // 2 :])
+    with pytest.raises(InputError, match="a is damaged"):
+        read_table("curves", path)
+
+
+LARGE = """
+import sys, random
+from pathlib import Path
+import polars as pl
+from headgauge.results.schema import QueryRow, frame_schema
+from headgauge.results.tables import join_tables, write_table
+folder = Path(sys.argv[1])
+schema = frame_schema(QueryRow)
+for unit, height in enumerate([3, 70_001, 0, 140_000]):
+    index = pl.int_range(height, eager=True)
+    frame = pl.DataFrame({
+        name: (index * 7919 % 1013 / 1013).cast(kind) if kind == pl.Float64
+        else ("layers." + (index // 9000).cast(pl.String)) if kind == pl.String
+        else index + unit
+        for name, kind in schema.items()
+    }, schema=schema)
+    cut = random.Random(sys.argv[2]).randrange(height + 1)
+    write_table(folder / f"{unit}", pl.concat([frame[:cut], frame[cut:]], rechunk=False))
+join_tables([folder / f"{unit}" for unit in range(4)], folder / "joined")
+"""
+
+
+def test_bytes_do_not_depend_on_threads_or_chunks(tmp_path):
+    """More rows than a row group holds, so that polars has work to share out."""
+    found = []
+    for threads in ("1", "2", "7"):
+        folder = tmp_path / threads
+        folder.mkdir()
+        subprocess.run(
+            [sys.executable, "-c", LARGE, str(folder), threads],
+            env=os.environ | {"POLARS_MAX_THREADS": threads},
+            check=True,
+        )
+        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert found[0].keys() == {"0", "1", "2", "3", "joined"}
+    assert found[0] == found[1] == found[2]
+    joined = pl.read_parquet(tmp_path / "1" / "joined")
+    assert joined.equals(pl.concat([pl.read_parquet(tmp_path / "1" / f"{i}") for i in range(4)]))
+
+
+def test_tables_without_rows_can_be_joined(tables, tmp_path):
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        write_table(path, tables.samples.clear())
+    join_tables(paths, tmp_path / "joined")
+    assert read_table("samples", tmp_path / "joined").height == 0
+
+
+def test_frames_in_any_order_give_the_same_bytes(tables, tmp_path):
+    found = set()
+    for seed in range(3):
+        rows = tables.curves.rows()
+        random.Random(seed).shuffle(rows)
+        frame = pl.DataFrame(rows, schema=tables.curves.schema, orient="row")
+        write_table(tmp_path / "a", checked("curves", frame))
+        found.add((tmp_path / "a").read_bytes())
+    assert len(found) == 1
