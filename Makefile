@@ -22,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 run: $(READY)
-	$(BIN)/headgauge claims
+	$(BIN)/headgauge scan
 
 test: $(READY)
 	$(BIN)/ruff check .

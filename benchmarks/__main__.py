@@ -1,26 +1,36 @@
-"""Run the benchmarks: `python -m benchmarks [--rounds 5] [--json]`."""
+"""Run the benchmarks: `python -m benchmarks [SUITE …] [--rounds 5] [--json]`."""
 
 import argparse
 import json
 import platform
 import sys
 from dataclasses import asdict
+from typing import Any
 
 import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import engine, normalizers
+from benchmarks import engine, memory, normalizers, scan
 from benchmarks.timing import Comparison
 
-SUITES = {"normalizers": normalizers, "engine": engine}
+SUITES: dict[str, Any] = {
+    "normalizers": normalizers,
+    "engine": engine,
+    "scan": scan,
+    "memory": memory,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="all unless named")
     parser.add_argument("--rounds", type=int, default=5, help="timed calls of each (median)")
     parser.add_argument("--json", action="store_true", help="one JSON document, no table")
     options = parser.parse_args()
+    for name in options.suites:
+        if name not in SUITES:
+            parser.error(f"no suite {name!r}; there are {', '.join(SUITES)}")
     # A table in a log file has no window to fit into.
     console = Console(stderr=options.json, width=None if sys.stdout.isatty() else 130)
     where = (
@@ -28,8 +38,9 @@ def main() -> None:
         f"{torch.get_num_threads()} threads, median of {options.rounds} rounds in turns"
     )
     document: dict[str, object] = {"setting": where}
-    for name, suite in SUITES.items():
-        results: list[Comparison] = []
+    for name in options.suites or SUITES:
+        suite = SUITES[name]
+        results: list[Any] = []
         with console.status("") as status:
             for result in suite.run(options.rounds):
                 results.append(result)
@@ -39,7 +50,8 @@ def main() -> None:
             "results": [asdict(r) | {"ratio": r.ratio, "met": r.met} for r in results],
         }
         if not options.json:
-            console.print(_table(f"{name}: {suite.setting()}", where, results))
+            table = getattr(suite, "table", _table)
+            console.print(table(f"{name}: {suite.setting()}", where, results))
     if options.json:
         print(json.dumps(document, indent=2))
 

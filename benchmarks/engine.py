@@ -1,9 +1,9 @@
 """The engine against the literal loop: theory's functions, for each row and each N.
 
-Ours is one head: all rows, all N, all 14 measures, the Gram matrix built anew each time (a layer
-whose heads share the vectors would build it once). Theirs is the same head in float64, only d̃, E
-(three forms), r and N_s, on rows drawn evenly from the causal square and every tenth N; both gaps
-are filled by multiplying. A layer is the same on both sides, times the number of heads.
+Ours is one head in float64: all rows, all N, all 14 measures, the Gram matrix built anew each time
+(a layer whose heads share the vectors would build it once). Theirs is the same head in float64,
+only d̃, E (three forms), r and N_s, on rows drawn evenly from the causal square and every tenth N;
+both gaps are filled by multiplying. A layer is the same on both sides, times the number of heads.
 """
 
 import time
@@ -43,8 +43,10 @@ def run(rounds: int) -> Iterator[Comparison]:
 def _one_head(
     weights: Tensor, vectors: Tensor, visible: Tensor, goal: float, rounds: int
 ) -> Iterator[Comparison]:
-    def ours(top_ns: list[int]) -> Callable[[], object]:
-        return lambda: engine.curves(weights, engine.Geometry.of(vectors), top_ns, visible)
+    def ours(top_ns: list[int], precision: engine.Precision = "float64") -> Callable[[], object]:
+        return lambda: engine.curves(
+            weights, engine.Geometry.of(vectors, precision=precision), top_ns, visible
+        )
 
     what = f"one head, d = {vectors.shape[-1]}"
     sampled, share = _literal(weights.double(), engine.Geometry.of(vectors).vectors)
@@ -59,6 +61,11 @@ def _one_head(
         rounds,
     )  # fmt: skip
     yield few
+    for name, top_ns in (("N = 1…100", TOP_NS), (f"{len(FEW)} N", FEW)):
+        yield compare(
+            f"{what}, {name}, in single precision", ("ours, in float64", ours(top_ns)),
+            ("headgauge", ours(top_ns, "float32")), None, rounds,
+        )  # fmt: skip
     with kernels.use_compiled(False):
         start = time.perf_counter()
         engine.curves(weights[::64], engine.Geometry.of(vectors), FEW, visible[::64])

@@ -99,7 +99,13 @@ def make_vectors(kind: str, keys: int = KEYS, dim: int = DIM) -> Tensor:
     return x
 
 
-def literal(weights: Tensor, vectors: Tensor, n: int, unit: bool) -> tuple[dict, dict]:
+# Of the size of what a measure adds up: what `curves` promises for each precision.
+WITHIN = {"float64": 1e-9, "float32": 5e-6}
+
+
+def literal(
+    weights: Tensor, vectors: Tensor, n: int, unit: bool, within: float
+) -> tuple[dict, dict]:
     """Theory's functions on one row, and the size of what each one adds up."""
     chosen = top_n(weights, n)
     delta = separability.minimum_separation(vectors)
@@ -154,7 +160,7 @@ def literal(weights: Tensor, vectors: Tensor, n: int, unit: bool) -> tuple[dict,
         "separability_printed_upper": 1 + (ball / sphere if sphere > 0 else 0.0),
         # A count whose decisions may hang on rounding: free where one does.
         "separability_lower": math.inf
-        if bool(((xi - r).abs() <= 1e-9 * (ball + xi.max()))[chosen].any())
+        if bool(((xi - r).abs() <= within * (ball + xi.max()))[chosen].any())
         else 0.0,
     }
     return {name: float(value) for name, value in values.items()}, sizes
@@ -179,9 +185,12 @@ def check(
     visible: Tensor | None = None,
     raw: bool = False,
     paths: tuple[bool, ...] = (True, False),
+    precision: engine.Precision = "float64",
 ) -> Worst:
     """Engine against the loop for both conventions; the largest error seen of each measure."""
-    geometry = engine.Geometry.of(vectors, raw=raw)
+    geometry = engine.Geometry.of(vectors, raw=raw, precision=precision)
+    within = WITHIN[precision]
+    weights = weights.to(geometry.real)
     seen = torch.ones(weights.shape, dtype=torch.bool) if visible is None else visible
     worst: Worst = {}
     for keys in ("visible", "all"):
@@ -199,7 +208,7 @@ def check(
                 continue
             a = (weights[row] * seen[row])[counting].double()
             with _unchecked():  # theory's shapes have their own tests; here they would be most
-                expected, sizes = literal(a, geometry.vectors[counting], n, not raw)
+                expected, sizes = literal(a, geometry.vectors[counting], n, not raw, within)
             for compiled, block in blocks.items():
                 for name, value in expected.items():
                     got = vars(block)[name][row, at]
@@ -209,7 +218,7 @@ def check(
                         assert got == value or (np.isnan(got) and np.isnan(value)) or lost, where
                         continue
                     error = abs(got - value)
-                    assert error <= 1e-9 * sizes[name], (*where, error, sizes[name])
+                    assert error <= within * sizes[name], (*where, error, sizes[name])
                     if 0 < sizes[name] < math.inf:
                         worst[name] = max(worst.get(name, 0.0), error / sizes[name])
     return worst

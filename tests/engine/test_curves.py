@@ -24,6 +24,59 @@ def test_every_kind_of_rows_and_vectors(check, make, weights_kind, vectors_kind)
     check(weights, vectors, TOP_NS, visible, raw=turn % 3 == 0)
 
 
+def test_single_precision_on_every_kind(check, make, weights_kind, vectors_kind):
+    turn = sum(map(ord, weights_kind + vectors_kind))
+    mask = ("none", "causal", "window", "holes")[turn % 4]
+    weights, vectors, visible = make(weights_kind, vectors_kind, mask)
+    for raw in (False, True):
+        check(weights, vectors, TOP_NS, visible, raw, paths=(True,), precision="float32")
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_single_precision_adds_up_long_rows(check, raw):
+    """Rounding must not grow with the number of keys, nor with that of the selected ones."""
+    source = torch.Generator().manual_seed(2)
+    weights = torch.softmax(
+        torch.tensor([[0.3], [6.0]]) * torch.randn(2, 1500, generator=source), -1
+    )
+    vectors = torch.randn(1500, 12, generator=source) + 0.5
+    worst = check(weights, vectors, [1, 5, 100, 1000], raw=raw, paths=(True,), precision="float32")
+    assert max(worst.values()) > 1e-9  # it was single precision
+
+
+@pytest.mark.parametrize("keys", ["visible", "all"])
+def test_the_last_keys_may_be_missing(path, keys):
+    source = torch.Generator().manual_seed(4)
+    weights = torch.softmax(torch.randn(5, 9, generator=source), -1)
+    geometry = engine.Geometry.of(torch.randn(14, 3, generator=source))
+    seen = torch.rand(5, 9, generator=source) < 0.8
+    for visible in (None, seen):
+        narrow = engine.curves(weights, geometry, [1, 3, 8, 12], visible, keys)
+        given = torch.ones(5, 9, dtype=torch.bool) if visible is None else visible
+        wide = engine.curves(
+            torch.nn.functional.pad(weights, (0, 5)),
+            geometry,
+            [1, 3, 8, 12],
+            torch.nn.functional.pad(given, (0, 5)),
+            keys,
+        )
+        assert wide.counts.any()
+        for name, table in vars(narrow).items():
+            assert np.allclose(table, vars(wide)[name], rtol=1e-12, equal_nan=True), name
+
+
+def test_weight_where_a_row_may_not_look_is_none(path):
+    source = torch.Generator().manual_seed(6)
+    clean = torch.softmax(torch.randn(4, 9, generator=source), -1)
+    visible = torch.ones(4, 9, dtype=torch.bool).tril(4)
+    visible[3, 2] = False
+    junk = torch.where(visible, clean, torch.tensor([1.0, torch.nan, -7.0, torch.inf])[:, None])
+    geometry = engine.Geometry.of(torch.randn(9, 3, generator=source))
+    wanted = engine.curves(clean * visible, geometry, [1, 3], visible)
+    for name, table in vars(engine.curves(junk, geometry, [1, 3], visible)).items():
+        assert np.array_equal(table, vars(wanted)[name], equal_nan=True), name
+
+
 @pytest.mark.parametrize("raw", [False, True])
 def test_every_mask(check, make, mask, raw):
     weights, vectors, visible = make("sink", "random", mask)
@@ -77,10 +130,11 @@ def test_longer_rows_in_both_precisions_and_threads(check):
     check(weights[picked], vectors, [1, 4, 32])
 
 
-def test_the_edge_of_the_ball_is_the_references(check):
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_the_edge_of_the_ball_is_the_references(check, precision):
     """‖y₂ − s‖ is 0.4 and r is 0.4 − 0.3t: the guard of 8e-10 ends at some t near 2.67e-9, and the
     last bits around it decide."""
-    weights = torch.tensor([[0.4, 0.3, 0.3]], dtype=torch.float64)
+    weights = torch.tensor([[0.4, 0.3, 0.3]], dtype=getattr(torch, precision)).double()
 
     def vectors(t: float) -> torch.Tensor:
         return torch.tensor([[1.0, 0.0], [0.0, 1.0], [t, 1.0]], dtype=torch.float64)
@@ -95,7 +149,7 @@ def test_the_edge_of_the_ball_is_the_references(check):
         middle = (low + high) / 2
         low, high = (middle, high) if held(middle) == 2 else (low, middle)
     for step in range(-25, 26):
-        check(weights, vectors(low * (1 + 1e-8 * step)), [2], raw=True)
+        check(weights, vectors(low * (1 + 1e-8 * step)), [2], raw=True, precision=precision)
 
 
 def test_rows_with_nan_weights_do_not_count(path):
@@ -130,7 +184,7 @@ def test_real_rows(check):
         ({"top_ns": []}, "at least one N"),
         ({"top_ns": [0, 2]}, "each 1 or more"),
         ({"keys": "some"}, 'must be "visible" or "all"'),
-        ({"weights": torch.ones(2, 5)}, r"must be \(rows, 4\)"),
+        ({"weights": torch.ones(2, 5)}, r"must be \(rows, 4\) or narrower"),
         ({"visible": torch.ones(3, 4, dtype=torch.bool)}, r"must be \(2, 4\)"),
     ],
 )

@@ -134,6 +134,9 @@ def _gaps(kind: str, keys: int) -> torch.Tensor:
         return 3 * torch.randn(keys, generator=source)
     if kind == "exponential":  # log N(t) ~ t: every rank is nearly the supremum
         return torch.rand(keys, generator=source).log()
+    if kind == "pair":  # log 2/1 is just above log 3/1.59, and all else is far
+        far = -13 - torch.rand(keys, generator=source)
+        return torch.cat([torch.tensor([0.0, -1.0, -1.59]), far])[:keys]
     if kind == "sink":
         return torch.cat([torch.tensor([9.0]), torch.randn(keys - 1, generator=source)])
     if kind == "dense":  # nearly all gaps in one bucket, which is then sorted
@@ -144,7 +147,9 @@ def _gaps(kind: str, keys: int) -> torch.Tensor:
     return torch.cat([torch.tensor([0.0]), torch.full((keys - 1,), -2.5)])  # "equal"
 
 
-@pytest.mark.parametrize("kind", ["normal", "exponential", "sink", "dense", "staircase", "equal"])
+@pytest.mark.parametrize(
+    "kind", ["normal", "exponential", "pair", "sink", "dense", "staircase", "equal"]
+)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("keys", [2, 3, 40, 65, 500, 5000])
 def test_sharpness_of_long_rows_is_that_of_the_sorted_row(kind, dtype, keys):
@@ -192,3 +197,5 @@ def test_output_norms_of_float32_are_within_what_is_promised(path):
 def test_a_wrong_shape_is_told(unchecked):
     with pytest.raises(InputError, match=r"logits must be \(2, 4\)"):
         engine.row_measures(torch.ones(2, 4), logits=torch.ones(2, 5))
+    with pytest.raises(InputError, match=r"a row per key: 4, got \(5, 2\)"):
+        engine.row_measures(torch.ones(2, 4), values=torch.ones(5, 2))

@@ -59,13 +59,16 @@ def verdict_frame(heads, told):
                     "length": 64,
                     "verdict": verdict,
                     "measure": None if verdict == "healthy" else "sink_weight",
+                    "what": None if verdict == "healthy" else "sink_weight",
                     "threshold": None if verdict == "healthy" else 0.3,
                     "direction": "above",
                     "source": "a source",
                     "remedy": f"do something about {verdict}.",
                 }
             )
-    return pl.DataFrame(rows, schema_overrides={"measure": pl.String, "threshold": pl.Float64})
+    return pl.DataFrame(
+        rows, schema_overrides={"measure": pl.String, "what": pl.String, "threshold": pl.Float64}
+    )
 
 
 @pytest.fixture

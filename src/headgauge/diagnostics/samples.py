@@ -1,14 +1,15 @@
 """A few rows of every head with their heaviest keys, so that a reader can see what it looks at."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import polars as pl
 from jaxtyping import Int
 from torch import Tensor
 
 from headgauge import models
-from headgauge.results.schema import SampleRow, frame_schema
 from headgauge.theory.selection import top_n_indices
 
 
@@ -21,53 +22,46 @@ def sampled_places(length: int, count: int, seed: tuple[int, ...]) -> list[int]:
     return sorted(int(place) for place in drawn)
 
 
+@dataclass(frozen=True, eq=False)
 class Sampler:
-    """Gathers the same query places of every head of a unit."""
+    """Takes the same query places of every head of a layer, `keys` of their keys each."""
 
-    def __init__(self, places: list[int], keys: int, tokenizer: Any | None) -> None:
-        self._places = places
-        self._keys = keys
-        self._tokenizer = tokenizer
-        self._texts: dict[int, str] = {}
-        self._rows: list[dict[str, Any]] = []
+    places: list[int]
+    keys: int
+    query_ids: Int[Tensor, "queries"]
+    key_ids: Int[Tensor, "keys"]
+    tokenizer: Any | None
 
-    def add(
-        self,
-        where: dict[str, Any],
-        block: models.RowBlock,
-        query_ids: Int[Tensor, "queries"],
-        key_ids: Int[Tensor, "keys"],
-    ) -> None:
-        """Take the sampled rows that this block holds."""
-        for place in self._places:
+    def rows(self, where: dict[str, Any], block: models.RowBlock) -> Iterator[dict[str, Any]]:
+        """Those of the sampled rows that a block holds."""
+        for place in self.places:
             if not block.start <= place < block.stop:
                 continue
             weights = block.weights[place - block.start]
             visible = block.visible[place - block.start]
             count = int(visible.sum())
-            order = top_n_indices(weights.masked_fill(~visible, -1.0), min(self._keys, count))
+            query = int(self.query_ids[place])
+            row = {"row": place, "query_id": query, "query_text": self._text(query)}
+            order = top_n_indices(weights.masked_fill(~visible, -1.0), min(self.keys, count))
             for rank, key in enumerate(order.tolist(), start=1):
-                self._rows.append(
+                token = int(self.key_ids[key])
+                yield (
                     where
+                    | row
                     | {
-                        "row": place,
-                        "query_id": int(query_ids[place]),
-                        "query_text": self._text(int(query_ids[place])),
                         "visible": count,
                         "rank": rank,
                         "key": key,
-                        "key_id": int(key_ids[key]),
-                        "key_text": self._text(int(key_ids[key])),
+                        "key_id": token,
+                        "key_text": self._text(token),
                         "weight": float(weights[key]),
                     }
                 )
 
-    def table(self) -> pl.DataFrame:
-        return pl.DataFrame(self._rows, schema=frame_schema(SampleRow))
-
     def _text(self, token: int) -> str | None:
-        if self._tokenizer is None:
-            return None
-        if token not in self._texts:
-            self._texts[token] = self._tokenizer.decode([token])
-        return self._texts[token]
+        return None if self.tokenizer is None else _decoded(self.tokenizer, token)
+
+
+@lru_cache(maxsize=1 << 16)
+def _decoded(tokenizer: Any, token: int) -> str:
+    return tokenizer.decode([token])

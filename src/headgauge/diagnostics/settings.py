@@ -36,7 +36,7 @@ class ScanSettings:
     sample_rows: int = 4
     sample_keys: int = 8
     save_rows: bool = False
-    block_rows: int = 128
+    block_rows: int = 256
     threads: int = 1
     seed: int = 0
 

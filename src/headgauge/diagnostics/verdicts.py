@@ -35,6 +35,7 @@ _COLUMNS = (
     "length",
     "verdict",
     "measure",
+    "what",  # the measure with its choice of N, vectors and keys
     "number",
     "threshold",
     "direction",

@@ -16,8 +16,17 @@ tested against it.
 """
 
 from headgauge.engine.curves import Curves, Keys, curves
-from headgauge.engine.geometry import Geometry
+from headgauge.engine.geometry import Geometry, Precision
 from headgauge.engine.means import Means
 from headgauge.engine.row_measures import RowMeasures, row_measures
 
-__all__ = ["Curves", "Geometry", "Keys", "Means", "RowMeasures", "curves", "row_measures"]
+__all__ = [
+    "Curves",
+    "Geometry",
+    "Keys",
+    "Means",
+    "Precision",
+    "RowMeasures",
+    "curves",
+    "row_measures",
+]

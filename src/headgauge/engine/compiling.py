@@ -22,12 +22,16 @@ INFINITE = np.int64(np.float64(math.inf).view(np.int64))
 
 def fused(function: Callable[..., Any]) -> Callable[..., Any]:
     """numba's compiler for loops that add up or take extremes over a row of finite numbers."""
+    return _compile(function, fastmath=_ALLOWED)
+
+
+def _compile(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     if entmax_rows.numba is None:
         return function
     try:
-        return entmax_rows.numba.njit(nogil=True, cache=True, fastmath=_ALLOWED)(function)
+        return entmax_rows.numba.njit(nogil=True, cache=True, **options)(function)
     except RuntimeError:  # nowhere to keep the compiled code: compile once per process
-        return entmax_rows.numba.njit(nogil=True, fastmath=_ALLOWED)(function)
+        return entmax_rows.numba.njit(nogil=True, **options)(function)
 
 
 def as_bits(x: Any) -> Any:

@@ -63,15 +63,21 @@ def curves(
 ) -> Curves:
     """All measures of `Curves` for each row α and each N.
 
-    `visible` marks the keys a query may see; weights elsewhere are taken as 0. With
-    `keys="visible"` only those count and a row needs more than N of them; with `keys="all"` the
-    others stay in with weight 0 and every row with a visible key counts, up to N = keys. Weights
-    are used as they are, whatever they sum to. δ is the smallest distance between counting keys; M
-    is 1 for unit vectors and the largest counting norm for raw ones.
+    `visible` marks the keys a query may see; weights elsewhere are taken as 0. Weights (and
+    `visible`) may be narrower than the vectors: the missing keys at the end are then not visible.
+    With `keys="visible"` only visible keys count and a row needs more than N of them; with
+    `keys="all"` the others stay in with weight 0 and every row with a visible key counts, up to N =
+    keys. Weights are used as they are, whatever they sum to. δ is the smallest distance between
+    counting keys; M is 1 for unit vectors and the largest counting norm for raw ones.
 
     Agrees with `headgauge.theory` in float64 to 1e-9(‖s‖ + ‖y‖) per summed term, and in N_s
     exactly: rows within rounding of the guard are decided by the reference itself. Where ξ_i = r
     but for rounding, `separability_lower` may count i or not, as the reference may.
+
+    For a `Geometry` in float32 the weights are rounded to float32 first. The loops over keys then
+    run in single precision: within 5e-6(‖s‖ + ‖y‖) per summed term, and N_s still exactly,
+    because what single precision cannot tell is told in double. The compiled rows alone know this
+    path; plain torch stays in double.
     """
     ns = _checked(weights, geometry, top_ns, visible, keys)
     asked, back = np.unique(ns, return_inverse=True)
@@ -98,13 +104,11 @@ def curves(
 def _placed(
     weights: Tensor, visible: Tensor | None, geometry: Geometry, everything: bool
 ) -> tuple[Tensor, Tensor]:
-    """Weights and visibility where the vectors are, in float32 or float64, and as wide as the keys
-    that can count."""
+    """Weights and visibility where the vectors are, and as wide as the keys that can count."""
     device = geometry.vectors.device
     if visible is None:
         visible = torch.ones(1, weights.shape[1], dtype=torch.bool)
-    short = geometry.precision == "float32" or weights.dtype != torch.float64
-    weights = weights.to(device, torch.float32 if short else torch.float64)
+    weights = weights.to(device, geometry.real)
     visible = visible.to(device)
     missing = geometry.keys - weights.shape[1]
     if everything and missing:

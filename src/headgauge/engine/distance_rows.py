@@ -9,23 +9,29 @@ up term by term; what is less than the share `lost` of R² is taken from the vec
 import math
 from typing import no_type_check
 
+import numpy as np
+
 from headgauge.engine.compiling import as_bits, compiled, from_ordered, fused, ordered
 from headgauge.engine.separation_rows import difference2
 
 # Long rows are added up piece by piece, the pieces in float64; a piece with a lost square in it is
-# gone over again, not the whole row.
-PIECE = 128
+# gone over again, not the whole row. Pieces are told by where they begin and end: a slice would be
+# counted as a reference, which costs as much as fifty keys. Unsigned, because an index that might
+# be negative keeps a loop from becoming vector code.
+PIECE = 512
 
 
 @fused
 @no_type_check
-def advance(g0, g1, g2, g3, w0, w1, w2, w3, k0, k1, k2, k3, c, reached):
+def advance(gram, first, j0, j1, j2, j3, w0, w1, w2, w3, k0, k1, k2, k3, c, reached):
     """c += Σα_j⟨x_j, ·⟩ for the next four selected j; `reached` = max ‖x_j‖² − 2⟨x_j, ·⟩ so far.
 
-    Four at a time, because reading and writing c and `reached` costs more than the sums.
+    Four at a time, because reading and writing c and `reached` costs more than the sums. The rows
+    of the Gram matrix and its first column come unsigned: see `PIECE`.
     """
-    for i in range(c.shape[0]):
-        p0, p1, p2, p3 = g0[i], g1[i], g2[i], g3[i]
+    for i in range(np.uint64(c.shape[0])):
+        k = first + i
+        p0, p1, p2, p3 = gram[j0, k], gram[j1, k], gram[j2, k], gram[j3, k]
         c[i] += (w0 * p0 + w1 * p1) + (w2 * p2 + w3 * p3)
         f0, f1, f2, f3 = k0 - (p0 + p0), k1 - (p1 + p1), k2 - (p2 + p2), k3 - (p3 + p3)
         # What was there goes in first: compared last, it would be stored under a mask, slowly.
@@ -38,15 +44,15 @@ def advance(g0, g1, g2, g3, w0, w1, w2, w3, k0, k1, k2, k3, c, reached):
 
 @fused
 @no_type_check
-def _quickly(a, own, c, norms2, left, reached, context2, inverse):
+def _quickly(a, own, c, norms2, left, reached, context2, inverse, begin, end):
     real = a.dtype.type
     zero, infinite = real(0.0), real(math.inf)
     centroid2 = context2 * inverse * inverse
     twice = inverse + inverse
     total, squares, away = zero, zero, zero
     least, closest = ordered(infinite), as_bits(infinite)
-    far, longest = as_bits(zero), as_bits(zero)
-    for i in range(a.shape[0]):
+    far = as_bits(zero)
+    for i in range(np.uint64(begin), np.uint64(end)):
         h = own[i] - (a[i] + a[i]) * c[i]
         u = h + context2
         u = u if u > zero else zero
@@ -64,11 +70,7 @@ def _quickly(a, own, c, norms2, left, reached, context2, inverse):
         least = min(least, ordered(h))
         closest = min(closest, as_bits(v))
         far = max(far, as_bits(apart))
-        longest = max(longest, as_bits(left[i] * own[i]))
-    return (
-        total, squares, away, from_ordered(least), from_ordered(closest), from_ordered(far),
-        from_ordered(longest),
-    )  # fmt: skip
+    return total, squares, away, from_ordered(least), from_ordered(closest), from_ordered(far)
 
 
 @fused
@@ -128,7 +130,7 @@ def _carefully(vectors, a, own, c, norms2, left, s, context2, inverse, small, ne
 @compiled
 @no_type_check
 def outside(vectors, a, own, c, norms2, left, reached, s, context2, mass, reach, lost, u):
-    """(d̃, Σ‖y_i − s‖², r², Σα_i‖x_i − s/ᾱ‖, max ‖x_i − x_j‖², max ‖y_i‖², lost squares) over i ∉ I.
+    """(d̃, Σ‖y_i − s‖², r², Σα_i‖x_i − s/ᾱ‖, max ‖x_i − x_j‖², lost squares) over i ∉ I, j ∈ I.
 
     `u` is scratch for a piece.
     """
@@ -137,15 +139,13 @@ def outside(vectors, a, own, c, norms2, left, reached, s, context2, mass, reach,
     small = lost * reach * reach
     nearby = small * inverse * inverse
     total, squares, away, least = 0.0, 0.0, 0.0, math.inf
-    far, longest, losses = 0.0, 0.0, 0
+    far, losses = 0.0, 0
     for begin in range(0, a.shape[0], PIECE):
         end = min(begin + PIECE, a.shape[0])
-        more, more2, farther, h, closest, apart, own2 = _quickly(
-            a[begin:end], own[begin:end], c[begin:end], norms2[begin:end], left[begin:end],
-            reached[begin:end], real(context2), real(inverse),
-        )  # fmt: skip
+        more, more2, farther, h, closest, apart = _quickly(
+            a, own, c, norms2, left, reached, real(context2), real(inverse), begin, end
+        )
         far = max(far, float(apart))
-        longest = max(longest, float(own2))
         nearest = float(h) + context2
         if nearest < small or closest < nearby:
             more, more2, farther, nearest, some = _carefully(
@@ -157,7 +157,7 @@ def outside(vectors, a, own, c, norms2, left, reached, s, context2, mass, reach,
         squares += more2
         away += farther
         least = min(least, nearest)
-    return total, squares, max(least, 0.0), away, far, longest, losses
+    return total, squares, max(least, 0.0), away, far, losses
 
 
 @compiled
@@ -167,9 +167,7 @@ def reach_further(vectors, left, places, begin, end, exact):
     for b in range(begin, end):
         for i in range(left.shape[0]):
             if left[i] > 0.0:
-                exact[i] = max(
-                    exact[i], difference2(1.0, vectors[i], 1.0, vectors[places[b]])
-                )
+                exact[i] = max(exact[i], difference2(1.0, vectors[i], 1.0, vectors[places[b]]))
 
 
 @compiled

@@ -13,6 +13,8 @@ they are taken from the vectors.
 import math
 from typing import no_type_check
 
+import numpy as np
+
 from headgauge.engine.compiling import as_bits, compiled, from_ordered, fused
 from headgauge.engine.distance_rows import PIECE, roots
 from headgauge.engine.separation_rows import difference2
@@ -90,7 +92,7 @@ def spreads(vectors, mean, mean2, a, own, onto, counts, n, lost, squares, spread
 
 @fused
 @no_type_check
-def _quickly(a, own, onto, norms2, counts, spread, mean2, nu, factor):
+def _quickly(a, own, onto, norms2, counts, spread, mean2, nu, factor, begin, end):
     real = a.dtype.type
     zero, one, infinite = real(0.0), real(1.0), real(math.inf)
     twice = (nu + nu) * (one + nu)
@@ -98,7 +100,7 @@ def _quickly(a, own, onto, norms2, counts, spread, mean2, nu, factor):
     shrunk = nu * nu * mean2
     printed, lower, upper = zero, zero, zero
     least_printed, least_lower = as_bits(infinite), as_bits(infinite)
-    for i in range(a.shape[0]):
+    for i in range(np.uint64(begin), np.uint64(end)):
         q = a[i] + nu
         p2 = q * (q * norms2[i] - (onto[i] + onto[i])) + mean2
         m2 = grown * own[i] - twice * a[i] * onto[i] + shrunk
@@ -168,22 +170,49 @@ def _carefully(
 
 @compiled
 @no_type_check
-def expected(vectors, mean, mean2, a, own, onto, norms2, counts, spread, n, drawn, lost, squares):
+def _alone(x, mean, a, own, onto, norm2, spread, mean2, nu, factor, small):
+    """The terms of one key, and how many squares were lost."""
+    lost = 0
+    q = a + nu
+    p2 = q * (q * norm2 - 2.0 * onto) + mean2
+    if p2 < small:
+        p2 = difference2(q, x, 1.0, mean)
+        lost += 1
+    grown = 1.0 + nu
+    m2 = grown * (grown * own - 2.0 * nu * a * onto) + nu * nu * mean2
+    if m2 < small * nu * nu:
+        m2 = difference2(grown * a, x, nu, mean)
+        lost += 1
+    return math.sqrt(p2), math.sqrt(m2), math.sqrt(m2 + factor * spread), lost
+
+
+@compiled
+@no_type_check
+def expected(
+    vectors, mean, mean2, a, own, onto, norms2, counts, spread, n, drawn, heaviest, lost, squares
+):
     """E as printed, eq. (24) and the upper side of the sandwich, for `drawn` = N of n keys; and
-    how many squares were lost. `squares` is scratch for a piece."""
+    how many squares were lost. `squares` is scratch for a piece.
+
+    The key with the largest weight is often nearly all of x̄. It is taken by itself, or most pieces
+    would be gone over again for its sake.
+    """
     real = a.dtype.type
     nu = drawn / (n - 1.0) if n > 1 else 0.0
     factor = 0.0
     if drawn < n - 1:
         factor = drawn * (n - 1.0 - drawn) / ((n - 1.0) * (n - 2.0))
     small = lost * mean2
-    printed, lower, upper, losses = 0.0, 0.0, 0.0, 0
+    printed, lower, upper, losses = _alone(
+        vectors[heaviest], mean, float(a[heaviest]), float(own[heaviest]), float(onto[heaviest]),
+        float(norms2[heaviest]), float(spread[heaviest]), mean2, nu, factor, small,
+    )  # fmt: skip
+    counts[heaviest] = 0.0
     for begin in range(0, a.shape[0], PIECE):
         end = min(begin + PIECE, a.shape[0])
         more, centre, above, least_printed, least_lower = _quickly(
-            a[begin:end], own[begin:end], onto[begin:end], norms2[begin:end], counts[begin:end],
-            spread[begin:end], real(mean2), real(nu), real(factor),
-        )  # fmt: skip
+            a, own, onto, norms2, counts, spread, real(mean2), real(nu), real(factor), begin, end
+        )
         if least_printed < small or least_lower < small * nu * nu:
             more, centre, above, some = _carefully(
                 vectors[begin:end], mean, a[begin:end], own[begin:end], onto[begin:end],
@@ -194,5 +223,6 @@ def expected(vectors, mean, mean2, a, own, onto, norms2, counts, spread, n, draw
         printed += more
         lower += centre
         upper += above
+    counts[heaviest] = 1.0
     left_out = (n - drawn) / n
     return left_out * printed, left_out * lower, left_out * upper, losses

@@ -58,6 +58,12 @@ class Geometry:
                 precision = "float64"
         return Geometry(x, not raw, precision)
 
+    def prepare(self) -> None:
+        """Make now what the compiled rows share, before several threads ask for it at once."""
+        if kernels.serves(self.vectors):
+            _ = self.gram if self.held else None
+            _ = self.running2
+
     @property
     def keys(self) -> int:
         return self.vectors.shape[0]
@@ -65,7 +71,7 @@ class Geometry:
     @property
     def real(self) -> torch.dtype:
         """What the compiled rows calculate in."""
-        return torch.float32 if self.precision == "float32" else torch.float64
+        return torch.float32 if self.precision == "float32" else self.vectors.dtype
 
     @cached_property
     def double(self) -> "Geometry":

@@ -26,9 +26,7 @@ class RowMeasures:
     sink_weight: np.ndarray  # the weight on the first token of the sequence
     jacobian_norm: np.ndarray  # ‖diag(α) − ααᵀ‖₂, exact; NaN for weights that sum to more than 1
     max_logit: np.ndarray
-    sharpness: (
-        np.ndarray
-    )  # 1/Λ: above 1 the row is sharp, below 1 its top weights merge; inf for one key
+    sharpness: np.ndarray  # 1/Λ: above 1 sharp, below 1 the top weights merge; inf for one key
     output_norm: np.ndarray  # ‖Σ α_i v_i‖
 
     @property
@@ -59,9 +57,12 @@ def row_measures(
             raise InputError(f"{name} must be {shapes}")
     if visible is None:
         visible = torch.ones(1, weights.shape[-1], dtype=torch.bool, device=weights.device)
+    if values is not None and len(values) != weights.shape[-1]:
+        raise InputError(
+            f"values must have a row per key: {weights.shape[-1]}, got {tuple(values.shape)}"
+        )
     weights = weights.detach()
-    logits = None if logits is None else logits.detach()
-    highest = logits if uncapped is None else uncapped.detach()
+    highest = logits if uncapped is None else uncapped
     measure = _compiled if kernels.serves(weights) else _plain
     found = measure(weights, visible, logits, highest, first_key)
     norm = np.full(len(weights), np.nan)
@@ -106,7 +107,7 @@ def _compiled(
 
 def _readable(rows: Tensor) -> Tensor:
     """float32 or float64, a row after the other, as the kernels read them."""
-    return (rows if rows.dtype == torch.float64 else rows.float()).contiguous()
+    return (rows if rows.dtype == torch.float64 else rows.float()).detach().contiguous()
 
 
 def _plain(
@@ -123,10 +124,10 @@ def _plain(
         "critical": nothing,
     }
     if highest is not None:
-        filled = torch.where(visible, highest.to(exact), -torch.inf)
+        filled = torch.where(visible, highest.detach().to(exact), -torch.inf)
         found["max_logit"] = concentration.max_logit(filled)
     if logits is not None:
-        filled = torch.where(visible, logits.to(exact), -torch.inf) + 0.0  # −0 and 0 tie
+        filled = torch.where(visible, logits.detach().to(exact), -torch.inf) + 0.0  # −0 and 0 tie
         found["critical"] = sharpness.critical_inverse_temperature(filled)
     alive = visible.any(-1)
     return {name: _numpy(torch.where(alive, value, torch.nan)) for name, value in found.items()}

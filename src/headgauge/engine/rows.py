@@ -12,8 +12,9 @@ from typing import no_type_check
 import numpy as np
 
 from headgauge.engine import distance_rows as near
-from headgauge.engine.compiling import as_bits, compiled, from_ordered, fused
+from headgauge.engine.compiling import compiled, fused
 from headgauge.engine.expected_rows import expected, spreads
+from headgauge.engine.loading_rows import load, load_seen, tails
 from headgauge.engine.selection_rows import largest_asked
 from headgauge.engine.separability_rows import inside, xi_bounds
 from headgauge.engine.separation_rows import difference2, separation2
@@ -52,84 +53,23 @@ _NOTHING = 1e-12
 _EFFORT = 1 << 18  # vector entries that may be read to replace lost squares of one row
 
 
-@fused
-@no_type_check
-def _load(weights, norms2, width, a, counts, own):
-    """Weights, who counts, ‖y‖²; returns (Σα, Σ‖y‖, largest ‖x‖²) and whether α ≥ 0."""
-    total, lengths, least = 0.0, 0.0, 0.0
-    longest = as_bits(a.dtype.type(0.0))
-    for i in range(width):
-        weight = a.dtype.type(weights[i])
-        a[i] = weight
-        own[i] = weight * weight * norms2[i]
-        counts[i] = 1.0
-        total += float(weights[i])
-        longest = max(longest, as_bits(norms2[i]))
-    for i in range(width):
-        lengths += math.sqrt(own[i])
-    for i in range(width):
-        weight = a[i] if a[i] < 0 else a.dtype.type(0.0)
-        least += float(weight)
-    for i in range(width, a.shape[0]):
-        a[i] = 0.0
-        own[i] = 0.0
-        counts[i] = 0.0
-    return total, lengths, float(from_ordered(longest)), least == 0.0
-
-
-@compiled
-@no_type_check
-def _load_seen(weights, seen, everything, norms2, width, a, counts, own):
-    """The same where some keys in between do not count or have no weight."""
-    total, lengths, longest, positive = 0.0, 0.0, 0.0, True
-    a[:] = 0.0
-    own[:] = 0.0
-    counts[:] = 0.0
-    for i in range(width):
-        if seen[i]:
-            a[i] = weights[i]
-            own[i] = a[i] * a[i] * norms2[i]
-        if seen[i] or everything:
-            counts[i] = 1.0
-            longest = max(longest, norms2[i])
-        total += a[i]
-        lengths += math.sqrt(own[i])
-        positive = positive and a[i] >= 0.0
-    return total, lengths, longest, positive
-
-
-@compiled
-@no_type_check
-def _tails(a, counts, left, size, values, places, tail):
-    """tail[b] = Σα outside the first b ranks, added up from below: 1 − ᾱ would lose a sharp row's
-    digits."""
-    left[:] = counts
-    for b in range(size):
-        values[b] = a[places[b]]
-        left[places[b]] = 0.0
-    tail[size] = 0.0
-    for i in range(a.shape[0]):
-        tail[size] += left[i] * a[i]
-    for b in range(size - 1, -1, -1):
-        tail[b] = tail[b + 1] + values[b]
-
-
 @compiled
 @no_type_check
 def _enter(gram, gram_at, first, begin, end, values, places, norms2, c, reached):
     """Ranks begin…end − 1 enter I: c and `reached` take in their rows of the Gram matrix."""
     real = gram.dtype.type
-    last = first + c.shape[0]
     zero = real(0.0)
     for b in range(begin, end, 4):
         # Where fewer than four are left, the last one again, with weight 0.
         e1, e2, e3 = min(b + 1, end - 1), min(b + 2, end - 1), min(b + 3, end - 1)
         j0, j1, j2, j3 = places[b], places[e1], places[e2], places[e3]
         _advance(
-            gram[gram_at[first + j0], first:last],
-            gram[gram_at[first + j1], first:last],
-            gram[gram_at[first + j2], first:last],
-            gram[gram_at[first + j3], first:last],
+            gram,
+            np.uint64(first),
+            np.uint64(gram_at[first + j0]),
+            np.uint64(gram_at[first + j1]),
+            np.uint64(gram_at[first + j2]),
+            np.uint64(gram_at[first + j3]),
             real(values[b]),
             real(values[e1]) if b + 1 < end else zero,
             real(values[e2]) if b + 2 < end else zero,
@@ -140,10 +80,13 @@ def _enter(gram, gram_at, first, begin, end, values, places, norms2, c, reached)
 
 @compiled
 @no_type_check
-def _add(weight, x, s):
-    # Not fused: opposite terms must leave nothing behind.
-    for t in range(s.shape[0]):
-        s[t] += weight * x[t]
+def _add(values, places, begin, end, x, s):
+    """s grows by ranks begin…end − 1. Not fused: opposite terms must leave nothing behind."""
+    for b in range(begin, end):
+        j = places[b]
+        weight = values[b]
+        for t in range(s.shape[0]):
+            s[t] += weight * x[j, t]
 
 
 @fused
@@ -157,21 +100,93 @@ def _square(x):
 
 @compiled
 @no_type_check
+def _walk(
+    x, mean, mean2, a, own, onto, k2, counts, spread, c, left, reached, gram, gram_at, first, n,
+    longest2, one, positive, apart2, sphere, top_ns, asked, values, places, tail, longest, s, piece,
+    own_b, h_b, exact, out, told,
+):  # fmt: skip
+    """All measures of a row at its asked N. False where single precision cannot answer."""
+    single = gram.itemsize == 4
+    lost = _CANCELLED_SINGLE if single else CANCELLED
+    width, dim = x.shape
+    left[:] = counts
+    c[:] = 0.0
+    reached[:] = -math.inf
+    s[:] = 0.0
+    mass, reach, rest, rest2, chosen2 = 0.0, 0.0, 0.0, 0.0, 0.0
+    entered, effort, exactly = 0, 0, 0
+    for at in range(asked):
+        chosen = top_ns[at]
+        _enter(gram, gram_at, first, entered, chosen, values, places, k2, c, reached)
+        _add(values, places, entered, chosen, x, s)
+        for b in range(entered, chosen):
+            j = places[b]
+            left[j] = 0.0
+            mass += values[b]
+            reach += abs(values[b]) * math.sqrt(k2[j])
+            chosen2 = max(chosen2, float(k2[j]))
+            if b > 0:
+                rest += values[b]
+                rest2 += values[b] * values[b]
+        entered = chosen
+        n_left = n - chosen
+        context2 = _square(s)
+        away, away2, r2, weighted, far2, losses = _outside(
+            x, a, own, c, k2, left, reached, s, context2, mass, reach, lost, piece
+        )
+        out[at, 0] = away
+        out[at, 1], out[at, 2], out[at, 3], more = expected(
+            x, mean, mean2, a, own, onto, k2, counts, spread, n, chosen, places[0], lost, piece
+        )
+        effort += (losses + more) * dim
+        all_near = one and n_left > 0 and far2 < lost * (chosen2 + longest2)
+        if single and (all_near or effort > _EFFORT):
+            return False
+        if all_near:
+            if exactly == 0:
+                exact[:] = 0.0
+            _reach_further(x, left[:width], places, exactly, chosen, exact)
+            exactly = chosen
+            far2 = _farthest(left[:width], exact)
+        bracket = mass * n_left - tail[chosen]
+        if one:
+            out[at, 4] = tail[chosen] * math.sqrt(far2) + math.sqrt(chosen2) * bracket
+        if positive:
+            length = math.sqrt(context2) / mass if mass > 0.0 else 0.0
+            out[at, 5] = weighted + length * bracket
+        # ‖Σ_{i∉I}(s − y_i)‖ = ‖(n + 1)s − x̄‖ for n unselected keys.
+        squared = difference2(n_left + 1.0, s, 1.0, mean) if n_left > 0 else 0.0
+        out[at, 6] = math.sqrt(squared)
+        out[at, 7] = math.sqrt(n_left * away2)
+        held, told[at] = inside(
+            x, a, own, c, left, s, context2, reach, r2, longest[chosen], chosen, places, own_b, h_b
+        )
+        radius = math.sqrt(r2)
+        out[at, 8] = radius
+        out[at, 9] = held
+        out[at, 10] = held / chosen
+        out[at, 11], out[at, 12], out[at, 13] = xi_bounds(
+            chosen, values, rest, rest2, apart2, sphere, radius
+        )
+    return True
+
+
+@compiled
+@no_type_check
 def measure(
     weights, visible, everything, unit, vectors, norms2, gram, gram_at, nearest, nearest2, order,
     running2, means, ontos, top_ns, spans, all_places, out, told, hard, start, stop,
 ):  # fmt: skip
-    """Fill out[field, row, N]; say in told[row, N] how N_s was told (see `inside`) and in hard[row]
+    """Fill out[row, N, field]; say in told[row, N] how N_s was told (see `inside`) and in hard[row]
     which rows single precision cannot answer."""
     keys, dim = vectors.shape
-    real = gram.dtype.type
     single = gram.itemsize == 4
     lost = _CANCELLED_SINGLE if single else CANCELLED
     scratch = np.empty((8, keys + _LANES), gram.dtype)
     exact = np.empty(0 if single else keys)
     piece = np.empty(_PIECE, gram.dtype)
     most = min(keys, top_ns[-1])
-    values, tail = np.empty(most), np.empty(most + 1)
+    values, tail, longest = np.empty(most), np.empty(most + 1), np.empty(most + 1)
     own_b, h_b = np.empty(most), np.empty(most)
     s = np.empty(dim)
     for row in range(start, stop):
@@ -179,7 +194,6 @@ def measure(
         asked = largest_asked(top_ns, n, everything)
         if n == 0 or asked == 0:
             continue
-        size = top_ns[asked - 1]
         places = all_places[row]
         width = end - first
         wide = (width + _LANES - 1) // _LANES * _LANES
@@ -190,87 +204,28 @@ def measure(
         onto = ontos[row, first : first + wide]
         alpha, seen = weights[row, first:end], visible[row % visible.shape[0], first:end]
         if n == width and not everything:
-            total, lengths, longest2, positive = _load(alpha, k2, width, a, counts, own)
+            total, absolute, lengths, longest2 = load(alpha, k2, width, a, counts, own)
         else:
-            total, lengths, longest2, positive = _load_seen(
+            total, absolute, lengths, longest2 = load_seen(
                 alpha, seen, everything, k2, width, a, counts, own
             )
-        mean2 = _square(mean)
-        _tails(a, counts, left, size, values, places, tail)
+        positive = absolute == total
         one = positive and abs(total - 1.0) <= _ONE
-        if single:
-            nothing = abs(values[0]) * math.sqrt(k2[places[0]]) < _NOTHING and lengths > 0.0
-            hard[row] = nothing or mean2 < _CANCELLED_MEAN * lengths * lengths
-            if hard[row]:
-                continue
-        if not spreads(x, mean, mean2, a, own, onto, counts, n, lost, squares, spread):
-            hard[row] = True
-            continue
-        apart2 = separation2(
-            vectors, nearest, nearest2, order, running2, counts, first, width, n
+        tails(a, own, counts, left, top_ns[asked - 1], values, places, tail, longest)
+        mean2 = _square(mean)
+        hard[row] = single and (
+            mean2 < _CANCELLED_MEAN * lengths * lengths
+            or (absolute > 0.0 and abs(values[0]) * math.sqrt(k2[places[0]]) < _NOTHING)
         )
+        if hard[row]:
+            continue
+        hard[row] = not spreads(x, mean, mean2, a, own, onto, counts, n, lost, squares, spread)
+        if hard[row]:
+            continue
+        apart2 = separation2(vectors, nearest, nearest2, order, running2, counts, first, width, n)
         sphere = 1.0 if unit else math.sqrt(longest2)
-        left[:] = counts
-        c[:] = 0.0
-        reached[:] = -math.inf
-        s[:] = 0.0
-        mass, reach, rest, rest2, chosen2 = 0.0, 0.0, 0.0, 0.0, 0.0
-        entered, effort, exactly = 0, 0, 0
-        for at in range(asked):
-            chosen = top_ns[at]
-            _enter(gram, gram_at, first, entered, chosen, values, places, k2, c, reached)
-            for b in range(entered, chosen):
-                j = places[b]
-                _add(values[b], x[j], s)
-                left[j] = 0.0
-                mass += values[b]
-                reach += abs(values[b]) * math.sqrt(k2[j])
-                chosen2 = max(chosen2, float(k2[j]))
-                if b > 0:
-                    rest += values[b]
-                    rest2 += values[b] * values[b]
-            entered = chosen
-            n_left = n - chosen
-            context2 = _square(s)
-            away, away2, r2, weighted, far2, beyond2, losses = _outside(
-                x, a, own, c, k2, left, reached, s, context2, mass, reach, lost, piece
-            )
-            printed, lower, upper, more = expected(
-                x, mean, mean2, a, own, onto, k2, counts, spread, n, chosen, lost, piece
-            )
-            effort += (losses + more) * dim
-            if one and n_left > 0 and far2 < lost * (chosen2 + longest2):
-                if single:
-                    effort = _EFFORT + 1
-                else:
-                    if exactly == 0:
-                        exact[:] = 0.0
-                    _reach_further(x, left[:width], places, exactly, chosen, exact)
-                    exactly = chosen
-                    far2 = _farthest(left[:width], exact)
-            if single and effort > _EFFORT:
-                hard[row] = True
-                break
-            radius = math.sqrt(r2)
-            out[0, row, at] = away
-            out[1, row, at], out[2, row, at], out[3, row, at] = printed, lower, upper
-            bracket = mass * n_left - tail[chosen]
-            if one:
-                out[4, row, at] = tail[chosen] * math.sqrt(far2) + math.sqrt(chosen2) * bracket
-            if positive:
-                length = math.sqrt(context2) / mass if mass > 0.0 else 0.0
-                out[5, row, at] = weighted + length * bracket
-            out[6, row, at] = 0.0
-            if n_left > 0:
-                # ‖Σ_{i∉I}(s − y_i)‖ = ‖(n + 1)s − x̄‖ for n unselected keys.
-                out[6, row, at] = math.sqrt(difference2(n_left + 1.0, s, 1.0, mean))
-            out[7, row, at] = math.sqrt(n_left * away2)
-            held, told[row, at] = inside(
-                x, a, own, c, left, s, context2, reach, r2, beyond2, chosen, places, own_b, h_b
-            )
-            out[8, row, at] = radius
-            out[9, row, at] = held
-            out[10, row, at] = held / chosen
-            out[11, row, at], out[12, row, at], out[13, row, at] = xi_bounds(
-                chosen, values, rest, rest2, apart2, sphere, radius
-            )
+        hard[row] = not _walk(
+            x, mean, mean2, a, own, onto, k2, counts, spread, c, left, reached, gram, gram_at,
+            first, n, longest2, one, positive, apart2, sphere, top_ns, asked, values, places, tail,
+            longest, s, piece, own_b, h_b, exact, out[row], told[row],
+        )  # fmt: skip

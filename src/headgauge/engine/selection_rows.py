@@ -55,10 +55,10 @@ def _largest_magnitude(weights):
 @compiled
 @no_type_check
 def _holes_have_weight(weights, visible):
+    found = False
     for i in range(weights.shape[0]):
-        if not visible[i] and weights[i] != 0.0:
-            return True
-    return False
+        found = found or (not visible[i] and weights[i] != 0.0)
+    return found
 
 
 @compiled
@@ -118,14 +118,15 @@ def _top(a, size, tally, values, places):
     """The places of the `size` largest weights in order, equal ones by lowest index.
 
     Counted into classes, laid out class by class, and put in order by insertion: classes are small
-    except in flat rows, where a heap serves.
+    except in flat rows, where a heap serves. `tally` comes and goes with zeros.
     """
-    tally[:] = 0
-    level = 0
+    level, lowest = 0, _CLASSES
     for i in range(a.shape[0]):
         belongs = _class_of(a[i])
         level = max(level, belongs)
+        lowest = min(lowest, belongs)
         tally[belongs] += 1
+    highest = level
     kept = 0
     crowd = 0
     while kept < size:
@@ -135,6 +136,7 @@ def _top(a, size, tally, values, places):
         kept += here
         level -= 1
     if crowd > _CROWD:
+        tally[lowest : highest + 1] = 0
         _top_by_heap(a, size, values, places)
         return
     for i in range(a.shape[0]):
@@ -144,6 +146,7 @@ def _top(a, size, tally, values, places):
             tally[belongs] += 1
             values[at] = a[i]
             places[at] = i
+    tally[lowest : highest + 1] = 0
     for b in range(1, kept):
         value = values[b]
         place = places[b]
@@ -177,7 +180,7 @@ def select(weights, visible, everything, top_ns, spans, places, hidden_weight, s
     """
     keys = weights.shape[1]
     infinite = as_bits(weights.dtype.type(math.inf))
-    tally = np.empty(_CLASSES, np.int32)
+    tally = np.zeros(_CLASSES, np.int32)
     a = np.empty(keys, weights.dtype)
     values = np.empty(keys, weights.dtype)
     order = np.empty(keys, np.int32)

@@ -92,13 +92,13 @@ def _below(gaps, limit):
 
 @literal
 @no_type_check
-def _supremum(gaps, low, scale, skipped, logs, best):
-    """Λ, where it is one of log k/gap_k over these gaps, or of those larger than `best` if any is.
+def _supremum(gaps, low, scale, skipped, logs, found, best):
+    """The larger of `found` and max log k/gap_k, where Λ is at least `best`.
 
     skipped[b] gaps below bucket b are not among these. From the largest down: under a gap of rank
     k only those below log(k − 1)/Λ can do better.
     """
-    found, limit = 0.0, math.inf
+    limit = math.inf
     while True:
         count, gap = _below(gaps, limit)
         if gap == 0.0:
@@ -111,9 +111,8 @@ def _supremum(gaps, low, scale, skipped, logs, best):
 
 @literal
 @no_type_check
-def _sorted_supremum(gaps, low, scale, skipped, logs):
+def _sorted_supremum(gaps, low, scale, skipped, logs, found):
     """The same, for so many gaps that passes over them would take longer."""
-    found = 0.0
     gaps.sort()
     for i in range(gaps.shape[0]):
         if gaps[i] > 0.0:
@@ -126,7 +125,7 @@ def _sorted_supremum(gaps, low, scale, skipped, logs):
 @no_type_check
 def _mark(counts, low, width, logs, best, live, skipped):
     """live[b] = whether bucket b can hold the supremum, skipped[b] = how many gaps below it are in
-    buckets that cannot. Returns a number that Λ exceeds."""
+    buckets that cannot. Returns the best lower bound on Λ."""
     upto = 0
     for b in range(BUCKETS):
         upto += counts[b]
@@ -146,9 +145,9 @@ def _mark(counts, low, width, logs, best, live, skipped):
 
 @literal
 @no_type_check
-def _bucketed(gaps, low, high, logs, best, kept, places, table):
+def _bucketed(gaps, low, high, logs, found, kept, places, table):
     """`_supremum` of many gaps, the smallest above 0 being `low`; those beyond `high` are too
-    large for it."""
+    large to exceed `found`."""
     n = gaps.shape[0]
     counts, live, skipped, others = table
     width = (high - low) * (1.0 + _SLACK) / BUCKETS
@@ -162,15 +161,15 @@ def _bucketed(gaps, low, high, logs, best, kept, places, table):
     if n % 2:
         counts[places[n - 1]] += 1
     counts += others
-    best = _mark(counts, low, width, logs, best, live, skipped)
+    best = _mark(counts, low, width, logs, found, live, skipped)
     size = 0
     for i in range(n):
         # Written always, kept sometimes: a branch would be guessed wrong.
         kept[size] = gaps[i]
         size += live[places[i]]
     if size > MANY:
-        return _sorted_supremum(kept[:size], low, scale, skipped, logs)
-    return _supremum(kept[:size], low, scale, skipped, logs, best)
+        return _sorted_supremum(kept[:size], low, scale, skipped, logs, found)
+    return _supremum(kept[:size], low, scale, skipped, logs, found, best)
 
 
 @literal
@@ -194,9 +193,9 @@ def critical(row, top, logs, gaps, kept, places, table):
         return math.inf
     if near == math.inf:
         return 0.0
-    best = logs[1] / near
-    high = min(far, logs[n - 1] / best * (1.0 + _SLACK))
+    found = logs[1] / near
+    high = min(far, logs[n - 1] / found * (1.0 + _SLACK))
     if n > FEW and 1.0 / _HUGE < near < _HUGE and high - near > _SLACK * near:
-        return _bucketed(gaps[:n], near, high, logs, best, kept, places, table)
+        return _bucketed(gaps[:n], near, high, logs, found, kept, places, table)
     table[0, 0] = 0
-    return _supremum(gaps[:n], 0.0, 0.0, table[0], logs, 0.0)
+    return _supremum(gaps[:n], 0.0, 0.0, table[0], logs, found, found)

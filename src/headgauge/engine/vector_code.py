@@ -29,5 +29,5 @@ def literal(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def summed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Sums and extremes over a row, in any order. Extremes must be of integers (see `bits`)."""
+    """Sums and extremes over a row, in any order. Extremes are taken over the bits, as integers."""
     return _compile(function, fastmath=_SUMS)

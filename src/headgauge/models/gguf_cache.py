@@ -10,6 +10,8 @@ import json
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -130,3 +132,16 @@ def _header_type(path: Path) -> str | None:
 def _name_type(name: str) -> str | None:
     found = re.search(r"(?<![A-Z0-9])(I?Q\d_[A-Z0-9_]+|B?F16|F32)(?![A-Z0-9])", name.upper())
     return found[1] if found else None
+
+
+@contextmanager
+def no_bar() -> Iterator[None]:
+    """Without the progress bar that transformers' reader draws whatever its logging is set to."""
+    from transformers import modeling_gguf_pytorch_utils as reader
+
+    kept = getattr(reader, "tqdm", None)
+    setattr(reader, "tqdm", lambda items, **_: items)  # noqa: B010
+    try:
+        yield
+    finally:
+        setattr(reader, "tqdm", kept)  # noqa: B010

@@ -132,7 +132,7 @@ def _convert(path: Path, options: dict[str, Any]) -> tuple[Any, Any, str | None]
 
     where = {"gguf_file": path.name, "local_files_only": True, "trust_remote_code": False}
     try:
-        with _quiet():
+        with _quiet(), gguf_cache.no_bar():
             quantisation = gguf_cache.quantisation_note(path)
             model = AutoModelForCausalLM.from_pretrained(path.parent, **where, **options)
             tokenizer = AutoTokenizer.from_pretrained(path.parent, **where)

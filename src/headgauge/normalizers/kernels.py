@@ -6,8 +6,9 @@ threads at once, which a training loop does.
 
 import contextlib
 import itertools
+import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from torch import Tensor
 from headgauge.normalizers import entmax_rows
 
 _enabled = True
+_pools: dict[int, ThreadPoolExecutor] = {}
+if hasattr(os, "register_at_fork"):  # a forked child has none of the threads
+    os.register_at_fork(after_in_child=_pools.clear)
 _SMALL = 1 << 16  # entries below which threads cost more than they save
 
 
@@ -47,15 +51,23 @@ def over_rows(kernel: Callable[..., Any], rows: int, entries: int, *arguments: A
     if workers < 2 or entries < _SMALL:
         kernel(*arguments, 0, rows)
         return
-    # Several pieces per worker: under a causal mask the last rows are the expensive ones.
+    # Several pieces per worker, the last first: under a causal mask those are the expensive ones.
     edges = np.linspace(0, rows, 4 * workers + 1).astype(int)
-    with ThreadPoolExecutor(workers) as pool:
-        jobs = [
-            pool.submit(kernel, *arguments, int(start), int(stop))
-            for start, stop in itertools.pairwise(edges)
-        ]
-        for job in jobs:
-            job.result()
+    pool = _pool(workers)
+    jobs = [
+        pool.submit(kernel, *arguments, int(start), int(stop))
+        for start, stop in reversed(list(itertools.pairwise(edges)))
+    ]
+    wait(jobs)  # all of them, before an error lets go of the arrays
+    for job in jobs:
+        job.result()
+
+
+def _pool(workers: int) -> ThreadPoolExecutor:
+    """Kept from call to call: starting threads costs half a millisecond, some heads take ten."""
+    if workers not in _pools:
+        _pools.setdefault(workers, ThreadPoolExecutor(workers, "headgauge"))
+    return _pools[workers]
 
 
 def _as_rows(tensor: Tensor, keys: int) -> np.ndarray:

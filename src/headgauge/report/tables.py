@@ -55,7 +55,7 @@ def head_table_view(head_table: pl.DataFrame, limit: int = 20, width: int | None
         numbers.append(_Column("windows\ndiffer", cells, rank=6))
     columns += numbers
     left_out = len(head_table) - len(shown)
-    note = f"… {left_out} more, all in heads.parquet" if left_out else ""
+    note = f"… and {left_out} more" if left_out else ""
     return _fitted(columns, f"{len(head_table)} heads, the worst first", note, width)
 
 
@@ -137,7 +137,9 @@ def _meaning(row: dict[str, Any]) -> Text:
         return Text(f"not seen: {row['measure']}\n{row['remedy']}")
     measure = MEASURES.get(row["measure"])
     title = row["measure"] if measure is None else measure.title
-    text = Text(f"{title} {row['direction']} {row['threshold']:g} ({row['source']})\n")
+    choice = row["what"].removeprefix(row["measure"])
+    limit = f"{row['direction']} {row['threshold']:g}"
+    text = Text(f"{title}{choice} {limit} ({row['source']})\n")
     return text.append(row["remedy"], style="italic")
 
 

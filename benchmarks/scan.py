@@ -1,0 +1,102 @@
+"""`headgauge scan` against the plain forward pass of the same model on the same windows.
+
+Both after loading, in turns, on all threads; the phases are what the scan itself measured. The
+plain pass is transformers' own call with sdpa, logits included.
+"""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from rich.table import Table
+
+from headgauge import diagnostics, models
+
+LENGTH, WINDOWS = 1024, 2
+GOAL, AIM = 4.0, 3.0
+
+
+@dataclass(frozen=True)
+class Share:
+    """One row: seconds of all windows, and how many times the plain pass that is."""
+
+    what: str
+    seconds: float
+    plain_seconds: float
+    goal: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.seconds / self.plain_seconds
+
+    @property
+    def met(self) -> bool | None:
+        return None if self.goal is None else self.ratio <= self.goal
+
+
+def run(rounds: int) -> Iterator[Share]:
+    """The plain pass, the scan, and the scan's phases; medians over at most three rounds."""
+    source = models.ModelSource("default")
+    settings = diagnostics.ScanSettings(
+        lengths=(LENGTH,), windows=WINDOWS, threads=torch.get_num_threads()
+    )
+    plan = diagnostics.make_plan(source, None, settings)
+    seconds: dict[str, list[float]] = {"plain": [], "scan": []}
+    phases: dict[str, list[float]] = {}
+    for turn in range(min(rounds, 3) + 1):
+        plain, (scan, parts) = _plain(plan), _scan(plan)
+        if turn == 0:
+            continue  # compiles and fills the caches
+        seconds["plain"].append(plain)
+        seconds["scan"].append(scan)
+        for name, spent in parts.items():
+            phases.setdefault(name, []).append(spent)
+    plain = statistics.median(seconds["plain"])
+    scan = statistics.median(seconds["scan"])
+    yield Share("plain sdpa forward", plain, plain)
+    yield Share("headgauge scan, with its tables written", scan, plain, GOAL)
+    medians = {name: statistics.median(each) for name, each in phases.items()}
+    for name, spent in medians.items():
+        yield Share(f"  of which {name}", spent, plain)
+    yield Share("  of which loss, tables, the rest", scan - sum(medians.values()), plain)
+
+
+def _plain(plan: diagnostics.Plan) -> float:
+    began = time.perf_counter()
+    for unit in plan.units:
+        with torch.no_grad():
+            plan.loaded.model(torch.tensor([unit.ids]))
+    return time.perf_counter() - began
+
+
+def _scan(plan: diagnostics.Plan) -> tuple[float, dict[str, float]]:
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        result = diagnostics.run_plan(plan, Path(folder, "run"))
+        spent = time.perf_counter() - began
+    return spent, dict(result.manifest["times"]["seconds"])
+
+
+def setting() -> str:
+    """What was measured, for the line above the table."""
+    return (
+        f"default model, {WINDOWS} windows of {LENGTH} tokens, all heads, N = "
+        f"{', '.join(map(str, diagnostics.ScanSettings().top_ns))}; at most {GOAL:g}, aim {AIM:g}"
+    )
+
+
+def table(title: str, caption: str, results: list[Share]) -> Table:
+    """The rows as a table."""
+    made = Table(title=title, caption=caption)
+    made.add_column("what")
+    for heading in ("seconds", "times the plain pass", "goal", "met"):
+        made.add_column(heading, justify="right")
+    for each in results:
+        goal = "–" if each.goal is None else f"≤ {each.goal:g}"
+        met = {True: "yes", False: "no", None: ""}[each.met]
+        made.add_row(each.what, f"{each.seconds:.2f}", f"{each.ratio:.2f}", goal, met)
+    return made
