@@ -11,7 +11,7 @@
 `headgauge.theory` has the paper's results, `headgauge.normalizers` the rules, `headgauge.claims`
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.diagnostics` scans it, `headgauge.results` keeps what was found
-and `headgauge.report` draws it. Each is imported when it is first used, because torch takes seconds.
+and `headgauge.report` draws it. Each is imported when it is first used: torch takes seconds.
 """
 
 import importlib

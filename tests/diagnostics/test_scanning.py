@@ -157,6 +157,7 @@ def test_processes_give_the_same_tables(llama: Any, ids: Tensor, tmp_path: Path)
     one = headgauge.scan(tmp_path / "model", ids, out=tmp_path / "one", **SMALL)
     headgauge.scan(tmp_path / "model", ids, out=tmp_path / "two", jobs=2, **SMALL)
     assert _digests(tmp_path / "one") == _digests(tmp_path / "two")
+    assert one.manifest["model"] is not None
     assert one.manifest["model"]["name"] == "model"
     assert str(tmp_path) not in (tmp_path / "one" / "manifest.json").read_text()
 

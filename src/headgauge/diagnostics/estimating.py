@@ -15,10 +15,11 @@ from headgauge import engine, models
 from headgauge.diagnostics.plan import Plan
 from headgauge.engine.geometry import Precision
 
-_PROBE = 256
+_ROWS, _KEYS = 64, 1024  # of the block that is timed
 # Bytes per row of the tables as they come out of the writer, twice: units and merged.
 _HEAD_BYTES, _CURVE_BYTES, _SAMPLE_BYTES, _ROW_BYTES = 2 * 190, 2 * 150, 2 * 14, 2 * 60
 _FIGURE_BYTES = 8 << 20
+_LIBRARIES = 1 << 30  # of memory: Python, torch, the tokenised text
 
 
 @dataclass(frozen=True)
@@ -74,25 +75,34 @@ def _forward_rate(plan: Plan) -> float:
 
 
 def _measure_rate(plan: Plan) -> float:
-    """Seconds per entry of a head's causal square, for all that is measured of it."""
+    """Seconds per entry of a head's attention matrix, for all that is measured of it.
+
+    One block of the last rows of a window, on one thread; the run has a head on each.
+    """
     settings = plan.settings
     source = torch.Generator().manual_seed(0)
     device = next(plan.loaded.model.parameters()).device
-    visible = torch.ones(_PROBE, _PROBE, dtype=torch.bool).tril().to(device)
-    logits = torch.randn(_PROBE, _PROBE, generator=source).to(device)
+    keys = max(min(settings.length, _KEYS), _ROWS)
+    visible = torch.ones(_ROWS, keys, dtype=torch.bool).tril(keys - _ROWS).to(device)
+    logits = torch.randn(_ROWS, keys, generator=source).to(device)
     weights = torch.softmax(logits.masked_fill(~visible, -torch.inf), -1)
-    x = torch.randn(_PROBE, plan.loaded.facts.head_dim, generator=source).to(device)
+    x = torch.randn(keys, plan.loaded.facts.head_dim, generator=source).to(device)
     precision = cast(Precision, settings.precision)
     geometry = engine.Geometry.of(x, raw=settings.raw, precision=precision)
-    top_ns = [n for n in settings.top_ns if n < _PROBE]
+    top_ns = [n for n in settings.top_ns if n < keys]
 
     def block() -> Any:
         engine.row_measures(weights, visible, logits, logits)
         for _ in settings.vectors:
-            for keys in settings.keys:
-                engine.curves(weights, geometry, top_ns, visible, cast(engine.Keys, keys))
+            for counted in settings.keys:
+                engine.curves(weights, geometry, top_ns, visible, cast(engine.Keys, counted))
 
-    return _fastest(block) / (_PROBE * _PROBE / 2)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return _fastest(block) / (_ROWS * keys * settings.threads)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _fastest(call: Callable[[], object], times: int = 3) -> float:
@@ -113,9 +123,9 @@ def _memory(plan: Plan, length: int) -> int:
     logits = length * getattr(config, "vocab_size", 0) * each
     activations = 16 * length * getattr(config, "hidden_size", 0) * each
     exact = 4 if plan.settings.precision == "float32" else 8
-    gram = min(length * length * exact, 512 << 20)
-    blocks = 12 * plan.settings.block_rows * length * exact
-    return weights + logits + activations + gram + blocks + (500 << 20)
+    gram = 2 * min(length * length * exact, 512 << 20)
+    blocks = 24 * plan.settings.block_rows * length * exact * plan.settings.threads
+    return weights + logits + activations + gram + blocks + _LIBRARIES
 
 
 def _disk(plan: Plan, length: int) -> int:
