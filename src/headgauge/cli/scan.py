@@ -30,8 +30,8 @@ def command(
     text: Annotated[
         str | None,
         typer.Option(
-            help="A text file, 'war-and-peace' or 'python-reference'. [default: War and Peace "
-            "where it can be had]",
+            help="A text file, 'war-and-peace' or 'python-reference'. Without it: War and Peace "
+            "where it can be had.",
             rich_help_panel=_READ,
         ),
     ] = None,
@@ -103,8 +103,8 @@ def command(
     target_length: Annotated[
         int | None,
         typer.Option(
-            help="Say what the trend over length means for this context. [--lengths default: "
-            "L/8, L/4, L/2]",
+            help="Say what the trend over length means for this context. Without --lengths: "
+            "L/8, L/4, L/2.",
             rich_help_panel=_MEASURED,
         ),
     ] = None,
@@ -115,7 +115,7 @@ def command(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The run's folder. [default: runs/scan-MODEL-TEXT-…]", rich_help_panel=_KEPT
+            help="The run's folder. Without it: runs/scan-MODEL-TEXT-….", rich_help_panel=_KEPT
         ),
     ] = None,
     rows: Annotated[
@@ -124,7 +124,7 @@ def command(
     dtype: Annotated[
         str | None,
         typer.Option(
-            help="float32, bfloat16, float16, float64. [default: float32 on the CPU]",
+            help="float32, bfloat16, float16, float64. Without it: float32 on the CPU.",
             rich_help_panel=_KEPT,
         ),
     ] = None,
@@ -134,7 +134,7 @@ def command(
     ] = 1,
     threads: Annotated[
         int | None,
-        typer.Option(help="Threads of each. [default: a fair share]", rich_help_panel=_KEPT),
+        typer.Option(help="Threads of each. Without it: a fair share.", rich_help_panel=_KEPT),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the sampled rows.", rich_help_panel=_KEPT)] = 0,
     estimate: Annotated[
