@@ -152,6 +152,13 @@ def test_threads_are_those_the_run_began_with(llama: Any, ids: Tensor, tmp_path:
     assert again.manifest["settings"]["threads"] == 1
 
 
+def test_measures_do_not_depend_on_the_threads(llama: Any, ids: Tensor) -> None:
+    one, two = (headgauge.scan(llama, ids, top_n=[1, 2, 4], threads=n) for n in (1, 2))
+    assert one.heads.equals(two.heads)
+    assert one.curves.equals(two.curves)
+    assert one.samples.equals(two.samples)
+
+
 def test_processes_give_the_same_tables(llama: Any, ids: Tensor, tmp_path: Path) -> None:
     llama.save_pretrained(tmp_path / "model")
     one = headgauge.scan(tmp_path / "model", ids, out=tmp_path / "one", **SMALL)
