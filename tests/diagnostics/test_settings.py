@@ -4,6 +4,7 @@ import pytest
 
 from headgauge.diagnostics.settings import ScanSettings
 from headgauge.errors import InputError
+from headgauge.results import UnitKey
 
 
 @pytest.mark.parametrize(
@@ -34,5 +35,5 @@ def test_the_main_length_is_the_longest():
     settings = ScanSettings(lengths=(128, 512, 256), top_ns=(1, 300))
     assert settings.length == 512
     assert settings.as_dict()["lengths"] == (128, 512, 256)
-    assert settings.scale == "unit"
-    assert ScanSettings(raw=True).scale == "raw"
+    assert {request.scale for request in settings.requests(UnitKey(0, 512))} == {"unit"}
+    assert ScanSettings(raw=True).requests(UnitKey(0, 1024))[0].scale == "raw"

@@ -171,7 +171,7 @@ def test_other_settings_are_refused(tmp_path):
     with pytest.raises(InputError) as error:
         RunFolder.open(tmp_path, settings | {"length": 1024})
     assert str(error.value) == (
-        f"{tmp_path} holds a scan with other settings: length is 512 there, 1024 here; "
+        f"{tmp_path} holds a run with other settings: length is 512 there, 1024 here; "
         "choose another --out or remove it"
     )
     other = {"model": "b", "length": 1024, "text": {"name": "verse", "offset": 7}, "n": [1]}

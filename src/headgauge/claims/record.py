@@ -62,6 +62,17 @@ class Claim:
     def textual(self) -> bool:
         return self.check is None
 
+    def as_dict(self) -> dict[str, str]:
+        """What a page says of it; the check has not run."""
+        return {
+            "id": self.id,
+            "where": self.where,
+            "statement": self.statement,
+            "verdict": str(self.verdict),
+            "because": self.because,
+            "corrected": self.corrected,
+        }
+
 
 @dataclass(frozen=True)
 class Outcome:

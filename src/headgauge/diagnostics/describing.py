@@ -9,11 +9,6 @@ from headgauge import results
 from headgauge.diagnostics.plan import Plan
 
 RESEARCH_TYPE = "measurement of a trained model's attention on prose"
-PSEUDOCODE = (
-    "arXiv 2508.17821, the measures of Algorithms 2 and 4 (distance, expected distance, bounds and "
-    "separability over N at fixed L; several L as in Algorithm 1), and per-row entropy, Jacobian "
-    "norm and logits"
-)
 
 
 def describe_plan(plan: Plan) -> results.Manifest:
@@ -24,7 +19,7 @@ def describe_plan(plan: Plan) -> results.Manifest:
     return results.manifest(
         settings=identity,
         research_type=RESEARCH_TYPE,
-        pseudocode=PSEUDOCODE,
+        pseudocode=settings.pseudocode,
         data=results.Data(
             name=plan.text.name,
             sha256=plan.text.sha256,

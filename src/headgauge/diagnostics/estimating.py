@@ -13,7 +13,9 @@ import torch
 
 from headgauge import engine, models
 from headgauge.diagnostics.plan import Plan
+from headgauge.diagnostics.settings import ScanSettings
 from headgauge.engine.geometry import Precision
+from headgauge.errors import InputError
 
 _ROWS, _KEYS = 64, 1024  # of the block that is timed
 # Bytes per row of the tables as they come out of the writer, twice: units and merged.
@@ -43,6 +45,12 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     return Estimate(seconds / jobs, memory, disk)
 
 
+def _scan(plan: Plan) -> ScanSettings:
+    if not isinstance(plan.settings, ScanSettings):
+        raise InputError("only a scan can be estimated")
+    return plan.settings
+
+
 def _heads(plan: Plan) -> int:
     """Heads that are measured."""
     layers = plan.settings.layers
@@ -55,7 +63,7 @@ def _forward_flops(plan: Plan, length: int) -> float:
     facts = plan.loaded.facts
     weights = sum(each.numel() for each in plan.loaded.model.parameters())
     square = 4.0 * facts.layers * facts.heads * facts.head_dim * length * length
-    passes = 2 if "final" in plan.settings.vectors else 1
+    passes = 2 if "final" in _scan(plan).vectors else 1
     return passes * (2.0 * weights * length + square)
 
 
@@ -79,7 +87,7 @@ def _measure_rate(plan: Plan) -> float:
 
     One block of the last rows of a window, on one thread; the run has a head on each.
     """
-    settings = plan.settings
+    settings = _scan(plan)
     source = torch.Generator().manual_seed(0)
     device = next(plan.loaded.model.parameters()).device
     keys = max(min(settings.length, _KEYS), _ROWS)
@@ -129,7 +137,7 @@ def _memory(plan: Plan, length: int) -> int:
 
 
 def _disk(plan: Plan, length: int) -> int:
-    heads, settings = _heads(plan), plan.settings
+    heads, settings = _heads(plan), _scan(plan)
     curves = len(settings.top_ns) * len(settings.vectors) * len(settings.keys) * _CURVE_BYTES
     samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
     rows = length * _ROW_BYTES if settings.save_rows else 0

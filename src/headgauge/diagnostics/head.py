@@ -7,7 +7,7 @@ run that is taken up again must come to the same bytes.
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -15,10 +15,13 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 import torch
+from torch import Tensor
 
 from headgauge import engine, models
+from headgauge.diagnostics.curve_columns import HeadCurves
+from headgauge.diagnostics.requests import CurveRequest, spread_rows
 from headgauge.diagnostics.samples import Sampler
-from headgauge.diagnostics.settings import ScanSettings
+from headgauge.diagnostics.settings import UnitSettings
 from headgauge.results.schema import QueryRow, frame_schema
 
 
@@ -27,9 +30,10 @@ class HeadTables:
     """What a head adds to the unit's tables, and the seconds it took by phase."""
 
     heads: list[dict[str, Any]] = field(default_factory=list)
-    curves: list[dict[str, Any]] = field(default_factory=list)
+    curves: list[HeadCurves] = field(default_factory=list)
     samples: list[dict[str, Any]] = field(default_factory=list)
     rows: list[pl.DataFrame] = field(default_factory=list)
+    probed: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by table
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -55,48 +59,54 @@ class Head:
 
     def measure(
         self,
-        settings: ScanSettings,
-        kind: str,
+        settings: UnitSettings,
+        requests: Sequence[CurveRequest],
         geometry: engine.Geometry | None,
+        judged: bool,
     ) -> HeadTables:
-        """The curves for one kind of vectors; with the first kind, all that needs no N as well."""
+        """The curves asked for with the same vectors; if `judged`, all that needs no N as well."""
         found = HeadTables()
-        first = kind == settings.vectors[0]
-        means = {keys: engine.Means() for keys in settings.keys}
+        requests = () if geometry is None else requests
+        means = [engine.Means() for _ in requests]
         parts: list[engine.RowMeasures] = []
         visible: list[np.ndarray] = []
         for block in self.call.blocks(settings.block_rows, heads=[self.head]):
-            with found.timed("weights"):
-                weights, seen = block.weights, block.visible
-            if geometry is not None:
-                with found.timed("curves"):
-                    for keys, gathered in means.items():
-                        counted = cast(engine.Keys, keys)
-                        gathered.add(
-                            engine.curves(weights, geometry, settings.top_ns, seen, counted)
-                        )
-            if first:
+            if judged:
+                with found.timed("weights"):
+                    weights, seen = block.weights, block.visible
                 with found.timed("row measures"):
                     parts.append(engine.row_measures(weights, seen, block.logits, block.raw))
                     visible.append(seen.sum(-1).cpu().numpy())
                 with found.timed("samples"):
                     found.samples += self.sampler.rows(self.where, block)
-        if geometry is not None:
-            for keys, gathered in means.items():
-                choice = {"vectors": kind, "scale": settings.scale, "keys": keys}
-                found.curves += self._curve_rows(settings.top_ns, choice, gathered)
-        if first:
+            for request, gathered in zip(requests, means, strict=True):
+                self._add(request, gathered, block, geometry, found)
+        for request, gathered in zip(requests, means, strict=True):
+            where = self.where | request.choice
+            found.curves.append(HeadCurves(request.table, where, request.top_ns, gathered))
+        if judged:
             with found.timed("tables"):
                 self._head_row(found, parts, np.concatenate(visible), settings.save_rows)
         return found
 
-    def _curve_rows(
-        self, top_ns: tuple[int, ...], choice: dict[str, str], means: engine.Means
-    ) -> Iterator[dict[str, Any]]:
-        found = means.means()
-        for at, n in enumerate(top_ns):
-            measures = {name: _number(values[at]) for name, values in found.items()}
-            yield self.where | {"top_n": n} | choice | {"rows": int(means.rows[at])} | measures
+    def _add(
+        self,
+        request: CurveRequest,
+        gathered: engine.Means,
+        block: models.RowBlock,
+        geometry: engine.Geometry | None,
+        found: HeadTables,
+    ) -> None:
+        """The rows of a block that a request measures, into its means."""
+        picked = spread_rows(block.start, block.stop, self.call.queries, request.rows)
+        if not len(picked) or geometry is None:
+            return
+        # A scan tells its weights apart; the parts of a reproduction pay for their own.
+        with found.timed("weights" if request.part == "curves" else request.part):
+            weights, seen = _weights(request, block, picked)
+        with found.timed(request.part):
+            counted = cast(engine.Keys, request.keys)
+            gathered.add(engine.curves(weights, geometry, request.top_ns, seen, counted))
 
     def _head_row(
         self,
@@ -140,6 +150,16 @@ class Head:
                 else _number(norm * len(means) / (math.fsum(means) or math.nan)),
             }
         )
+
+
+def _weights(
+    request: CurveRequest, block: models.RowBlock, picked: np.ndarray
+) -> tuple[Tensor, Tensor]:
+    """The weights and the visible keys of the rows that a request measures."""
+    some = slice(None) if len(picked) == block.stop - block.start else torch.from_numpy(picked)
+    if request.normalizer is None:
+        return block.weights[some], block.visible[some]
+    return request.normalizer(block.logits[some], block.visible[some]), block.visible[some]
 
 
 def output_norms(call: models.ObservedCall) -> np.ndarray | None:

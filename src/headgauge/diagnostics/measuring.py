@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, cast
 
 import polars as pl
@@ -16,15 +17,18 @@ import torch
 from torch import Tensor
 
 from headgauge import engine, models
+from headgauge.diagnostics.curve_columns import curve_table
 from headgauge.diagnostics.head import Head, HeadTables, output_norms
+from headgauge.diagnostics.requests import CurveRequest
 from headgauge.diagnostics.samples import Sampler, sampled_places
-from headgauge.diagnostics.settings import ScanSettings
+from headgauge.diagnostics.settings import UnitSettings
 from headgauge.engine.geometry import Precision
 from headgauge.results import UnitKey
-from headgauge.results.schema import CurveRow, HeadRow, QueryRow, SampleRow, frame_schema
+from headgauge.results.schema import PAPER, TABLES, HeadRow, QueryRow, SampleRow, frame_schema
 
 Progress = Callable[[float], object]
-Task = tuple[Head, str, engine.Geometry | None]
+Task = Callable[[], HeadTables]
+Kind = tuple[str, str]  # of vectors: their name, and "unit" or "raw"
 
 _SHARED = 64 << 20  # bytes of Gram matrix up to which several may be held
 
@@ -41,7 +45,7 @@ class Measurer:
         key: UnitKey,
         inputs: Mapping[str, Tensor],
         vectors: models.KeyVectors,
-        settings: ScanSettings,
+        settings: UnitSettings,
         progress: Progress | None = None,
     ) -> None:
         self.seconds: dict[str, float] = {}
@@ -53,6 +57,11 @@ class Measurer:
         }
         self._vectors = vectors
         self._settings = settings
+        self._judged = settings.judged(key)
+        self._probes = settings.probes(key)
+        self._requests: dict[Kind, list[CurveRequest]] = {}
+        for request in settings.requests(key):
+            self._requests.setdefault((request.vectors, request.scale), []).append(request)
         self._tokenizer = loaded.tokenizer
         self._modules = list(models.attention_modules(loaded.model))
         self._progress = progress
@@ -73,15 +82,27 @@ class Measurer:
         layers = self._settings.layers
         return layers is None or self._modules.index(module) in layers
 
-    def tables(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame | None]:
+    def tables(
+        self,
+    ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame | None]:
         """heads, curves, samples, and rows where they were asked for."""
         heads = pl.DataFrame(self._found.heads, schema=frame_schema(HeadRow))
-        curves = pl.DataFrame(self._found.curves, schema=frame_schema(CurveRow))
+        curves = curve_table("curves", self._found.curves)
         samples = pl.DataFrame(self._found.samples, schema=frame_schema(SampleRow))
         rows = None
         if self._settings.save_rows:
             rows = pl.concat([pl.DataFrame(schema=frame_schema(QueryRow)), *self._found.rows])
         return heads, curves, samples, rows
+
+    def paper_tables(self) -> dict[str, pl.DataFrame]:
+        """The tables that only a reproduction has; empty for a scan."""
+        if not self._settings.reproduces:
+            return {}
+        found = {"paper_curves": curve_table("paper_curves", self._found.curves)}
+        for name in set(PAPER) - set(found):
+            rows = self._found.probed.get(name, [])
+            found[name] = pl.DataFrame(rows, schema=frame_schema(TABLES[name]))
+        return found
 
     def _layer(self, call: models.ObservedCall) -> None:
         outputs = output_norms(call)
@@ -104,6 +125,7 @@ class Measurer:
         ]
         for tasks in self._tasks(call, heads):
             self._run(tasks, call)
+        self._run([self._probing(call, head) for head in heads if self._probes], call)
         self._shared = {name: kept for name, kept in self._shared.items() if name[1] != "layer"}
 
     def _tasks(self, call: models.ObservedCall, heads: Sequence[Head]) -> Iterator[list[Task]]:
@@ -111,8 +133,9 @@ class Measurer:
         each = 4 if self._settings.precision == "float32" else 8
         small = call.keys**2 * each <= _SHARED
         together: list[Task] = []
-        for kind in self._settings.vectors:
-            vectors = self._vectors.of(call, kind)
+        judged = self._judged  # with the first vectors, where there are any
+        for kind, requests in self._requests.items():
+            vectors = self._vectors.of(call, kind[0])
             groups: dict[int, list[Head]] = {}
             for head in heads:
                 several = vectors is not None and vectors.shape[1] > 1
@@ -121,41 +144,66 @@ class Measurer:
                 geometry = None
                 if vectors is not None:
                     geometry = self._geometry(call, kind, group, vectors[0, group], small)
-                tasks = [(head, kind, geometry) for head in members]
+                tasks = [
+                    partial(head.measure, self._settings, requests, geometry, judged)
+                    for head in members
+                    if geometry is not None or judged
+                ]
                 if small:
                     together += tasks
                 else:
                     yield tasks
+            judged = False
         if small:
             yield together
 
+    def _probing(self, call: models.ObservedCall, head: Head) -> Task:
+        """All probes of a head as one piece of work."""
+
+        def vectors(kind: str) -> Tensor | None:
+            found = self._vectors.of(call, kind)
+            if found is None:
+                return None
+            return found[0, call.kv_head(head.head) if found.shape[1] > 1 else 0]
+
+        def work() -> HeadTables:
+            found = HeadTables()
+            for probe in self._probes:
+                with found.timed(probe.part):
+                    found.probed.setdefault(probe.table, []).extend(probe.measure(head, vectors))
+            return found
+
+        return work
+
     def _geometry(
-        self, call: models.ObservedCall, kind: str, group: int, vectors: Tensor, small: bool
+        self, call: models.ObservedCall, kind: Kind, group: int, vectors: Tensor, small: bool
     ) -> engine.Geometry:
         """The vectors of a group of heads, made once for all that share them."""
-        lasting = kind in ("embedding", "final")
+        lasting = kind[0] in ("embedding", "final")
         name = (kind, self._vectors.sides(call)[1]) if lasting else (kind, "layer", group)
         if name not in self._shared:
             with self._timed("vectors"):
                 if not small:
                     self._shared.clear()
                 precision = cast(Precision, self._settings.precision)
-                made = engine.Geometry.of(vectors, self._settings.raw, precision)
+                made = engine.Geometry.of(vectors, kind[1] == "raw", precision)
                 made.prepare()
                 self._shared[name] = made
         return self._shared[name]
 
     def _run(self, tasks: Sequence[Task], call: models.ObservedCall) -> None:
+        if not tasks:
+            return
         workers = self._settings.threads if _on_cpu(call) else 1
         began = time.perf_counter()
         with _one_thread_each():
             if workers == 1:
-                done = [_measure(self._settings, *task) for task in tasks]
+                done = [_without_graph(task) for task in tasks]
             else:
                 with ThreadPoolExecutor(
                     workers, initializer=torch.set_num_threads, initargs=(1,)
                 ) as pool:
-                    done = list(pool.map(lambda task: _measure(self._settings, *task), tasks))
+                    done = list(pool.map(_without_graph, tasks))
         wall = time.perf_counter() - began
         spent = sum(sum(each.seconds.values()) for each in done)
         for each in done:
@@ -163,6 +211,8 @@ class Measurer:
             self._found.curves += each.curves
             self._found.samples += each.samples
             self._found.rows += each.rows
+            for table, rows in each.probed.items():
+                self._found.probed.setdefault(table, []).extend(rows)
             for phase, seconds in each.seconds.items():
                 self._spend(phase, wall * seconds / spent)
 
@@ -176,11 +226,9 @@ class Measurer:
         self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
 
 
-def _measure(
-    settings: ScanSettings, head: Head, kind: str, geometry: engine.Geometry | None
-) -> HeadTables:
+def _without_graph(task: Task) -> HeadTables:
     with torch.no_grad():  # a thread starts without it
-        return head.measure(settings, kind, geometry)
+        return task()
 
 
 def _on_cpu(call: models.ObservedCall) -> bool:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from headgauge import models
-from headgauge.diagnostics.settings import ScanSettings
+from headgauge.diagnostics.settings import UnitSettings
 from headgauge.diagnostics.unit import Source, Unit
 from headgauge.errors import InputError
 from headgauge.models.windows import Bos, cut
@@ -38,7 +38,7 @@ class Plan:
     source: Source
     loaded: models.LoadedModel
     text: TextFacts
-    settings: ScanSettings
+    settings: UnitSettings
     units: tuple[Unit, ...]
 
     @property
@@ -48,7 +48,7 @@ class Plan:
         return {"model": model_identity(self.loaded), "text": text} | self.settings.as_dict()
 
 
-def make_plan(source: Source, tokens: Tokens, settings: ScanSettings) -> Plan:
+def make_plan(source: Source, tokens: Tokens, settings: UnitSettings) -> Plan:
     """Load the model, read and cut the text, and check the choices against both."""
     loaded = source.open()
     _check_layers(loaded, settings)
@@ -89,7 +89,7 @@ def model_identity(loaded: models.LoadedModel) -> dict[str, Any]:
 
 
 def _windows(
-    loaded: models.LoadedModel, tokens: Tokens, settings: ScanSettings
+    loaded: models.LoadedModel, tokens: Tokens, settings: UnitSettings
 ) -> tuple[TextFacts, models.Windows]:
     if tokens is None or isinstance(tokens, (str, Path, models.SourceText)):
         text = tokens if isinstance(tokens, models.SourceText) else models.read_text(tokens)
@@ -131,7 +131,7 @@ def _token_rows(tokens: Tensor | Sequence[int]) -> Tensor:
     return ids.long().contiguous()
 
 
-def _check_layers(loaded: models.LoadedModel, settings: ScanSettings) -> None:
+def _check_layers(loaded: models.LoadedModel, settings: UnitSettings) -> None:
     layers, heads = len(models.attention_modules(loaded.model)), loaded.facts.heads
     for what, asked, there in (("layer", settings.layers, layers), ("head", settings.heads, heads)):
         for each in asked or ():

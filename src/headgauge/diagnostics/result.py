@@ -1,10 +1,11 @@
 """What a scan found: tables, verdicts, trends, and how to keep and show them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import polars as pl
 
@@ -16,6 +17,8 @@ from headgauge.diagnostics.thresholds import DEFAULT, Threshold, read_thresholds
 from headgauge.errors import InputError
 from headgauge.results.json_files import plain
 from headgauge.results.manifest import UnitRecord
+
+GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +92,7 @@ class ScanResult:
 
     def notes(self) -> list[str]:
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
-        found = list(self.manifest["notes"])
+        found = [note for note in (self.untrained(),) if note] + list(self.manifest["notes"])
         records = self.manifest["units"].values()
         for module in sorted({name for record in records for name in record["unseen"]}):
             found.append(f"{module} could not be seen: it is in no table and has no verdict")
@@ -115,14 +118,72 @@ class ScanResult:
             f"{windows} window{'s' if windows > 1 else ''}"
         )
 
+    def untrained(self) -> str | None:
+        """Why nothing here is a result, if the model predicts no better than by guessing."""
+        known = self.manifest["model"]
+        words = None if known is None else known["facts"].get("vocabulary")
+        losses = [record["loss"] for record in self.manifest["units"].values()]
+        found = [float(loss) for loss in losses if loss is not None]
+        if not words or not found or min(found) < GUESSING * math.log(words):
+            return None
+        return (
+            f"random weights: a loss of {min(found):.2f} nats is that of guessing among {words} "
+            "tokens, so the model is untrained or its weights were not read, and nothing here is "
+            "a result"
+        )
+
+    def seconds(self) -> dict[str, dict[str, float]]:
+        """What each unit took, by phase."""
+        if self.units:
+            return {unit.key.name: dict(unit.facts.seconds) for unit in self.units}
+        return self.manifest["times"]["units"]
+
     def draw(self) -> list[Path]:
-        """Figures into the run's folder; their files."""
+        """The page and the figures, into the run's folder; the page first."""
+        from headgauge.report.page import write_page
+
+        return [write_page(self._drawn_in(), self.page_content()), *self.draw_heads()]
+
+    def draw_heads(self) -> list[Path]:
+        """The heat maps, into the run's folder; their files."""
         # Only here does a result reach for the report: whoever computes need not load matplotlib.
         from headgauge.report.heat_maps import heat_maps
 
+        folder = self._drawn_in()
+        return heat_maps(self.heads, self.curves, self.verdicts(), self.caption, folder)
+
+    def page_content(
+        self,
+        paper: dict[str, pl.DataFrame] | None = None,
+        timing: tuple[dict[str, Any], ...] = (),
+    ) -> Any:
+        """What the page shows; of a reproduction also the paper's figures and times."""
+        from headgauge.claims.ledger import CLAIMS
+        from headgauge.report.page import PageContent
+
+        known = self.manifest["model"]
+        untrained = self.untrained()
+        return PageContent(
+            title=f"headgauge: {known['name'] if known else 'a model'}",
+            caption=self.caption,
+            warnings=() if untrained is None else (untrained,),
+            notes=tuple(self.notes()),
+            manifest=dict(self.manifest),
+            head_table=self.frame,
+            verdicts=self.verdicts(),
+            counts=self.counts(),
+            heads=self.heads,
+            curves=self.curves,
+            samples=self.samples,
+            claims=tuple(claim.as_dict() for claim in CLAIMS),
+            paper=paper,
+            timing=timing,
+        )
+
+    def _drawn_in(self) -> Path:
         if self.folder is None:
             raise InputError("this result has no folder to draw into: save it first")
-        return heat_maps(self.heads, self.curves, self.verdicts(), self.caption, self.folder)
+        return self.folder
 
     def save(self, folder: str | Path) -> "ScanResult":
         """Write a run's folder with tables, manifest and figures; the result that lives there."""

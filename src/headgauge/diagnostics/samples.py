@@ -1,6 +1,6 @@
 """A few rows of every head with their heaviest keys, so that a reader can see what it looks at."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -57,6 +57,10 @@ class Sampler:
                         "weight": float(weights[key]),
                     }
                 )
+
+    def key_texts(self, keys: Sequence[int]) -> list[str | None]:
+        """The tokens at these places, as text."""
+        return [self._text(int(self.key_ids[key])) for key in keys]
 
     def _text(self, token: int) -> str | None:
         return None if self.tokenizer is None else _decoded(self.tokenizer, token)

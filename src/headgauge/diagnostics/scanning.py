@@ -21,7 +21,7 @@ import torch
 from headgauge.diagnostics.describing import describe_plan
 from headgauge.diagnostics.plan import Model, Plan, Tokens, make_plan, source_of
 from headgauge.diagnostics.result import ScanResult
-from headgauge.diagnostics.settings import TOP_NS, ScanSettings
+from headgauge.diagnostics.settings import TOP_NS, ScanSettings, UnitSettings
 from headgauge.diagnostics.unit import Source, Unit, measure_unit
 from headgauge.errors import InputError
 from headgauge.models import MemorySource
@@ -124,7 +124,7 @@ def _run(
     jobs: int,
     progress: Progress | None,
 ) -> Iterator[UnitTables]:
-    costs = {unit.key: _cost(unit) for unit in units}
+    costs = {unit.key: _cost(unit, plan.settings) for unit in units}
     whole = sum(costs.values())
     done = 0.0
 
@@ -146,7 +146,7 @@ def _run(
 def do_unit(
     source: Source,
     unit: Unit,
-    settings: ScanSettings,
+    settings: UnitSettings,
     folder: Path | None,
     progress: Progress | None = None,
 ) -> UnitTables:
@@ -155,7 +155,7 @@ def do_unit(
     if folder is None:
         return tables
     write_unit(folder, tables)
-    return replace(tables, rows=None)  # they lie in the folder, and are large
+    return replace(tables, rows=None, paper={})  # they lie in the folder, and are large
 
 
 def _check_jobs(jobs: int) -> None:
@@ -163,9 +163,12 @@ def _check_jobs(jobs: int) -> None:
         raise InputError(f"a run needs at least 1 job, got {jobs}")
 
 
-def _cost(unit: Unit) -> float:
+def _cost(unit: Unit, settings: UnitSettings) -> float:
     """Relative: a model is linear in the length, measuring its rows is square."""
-    return len(unit.ids) * (len(unit.ids) + 512.0)
+    length = len(unit.ids)
+    asked = settings.requests(unit.key)
+    rows = sum((2 + len(each.top_ns)) * min(each.rows or length, length) for each in asked)
+    return length * (4096.0 + 4 * length * len(settings.probes(unit.key)) + rows)
 
 
 def _sizes(

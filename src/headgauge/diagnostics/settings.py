@@ -2,19 +2,28 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
+from headgauge.diagnostics.requests import CurveRequest, Probe
 from headgauge.errors import InputError
 from headgauge.models import VECTOR_KINDS
+from headgauge.results import UnitKey
 
 TOP_NS = (1, 2, 4, 8, 16, 32, 64)
 KEYS = ("visible", "all")
 PRECISIONS = ("float32", "float64")
 
+PSEUDOCODE = (
+    "arXiv 2508.17821, the measures of Algorithms 2 and 4 (distance, expected distance, bounds and "
+    "separability over N at fixed L; several L as in Algorithm 1), and per-row entropy, Jacobian "
+    "norm and logits"
+)
 
-@dataclass(frozen=True)
-class ScanSettings:
-    """What is measured, where the paper leaves a choice, and how exactly.
+
+@dataclass(frozen=True, kw_only=True)
+class UnitSettings:
+    """How windows are read and rows streamed, whatever is measured in them.
 
     `lengths` are the window lengths, the longest last: a shorter one reads the beginning of the
     same windows. `layers` and `heads` are None for all. `precision` is that of the curves' inner
@@ -26,10 +35,6 @@ class ScanSettings:
     windows: int = 4
     offset: int = 0
     bos: str = "auto"
-    top_ns: tuple[int, ...] = TOP_NS
-    vectors: tuple[str, ...] = ("value",)
-    raw: bool = False
-    keys: tuple[str, ...] = ("visible",)
     layers: tuple[int, ...] | None = None
     heads: tuple[int, ...] | None = None
     precision: str = "float32"
@@ -47,31 +52,81 @@ class ScanSettings:
             raise InputError(
                 f"windows {self.windows} must be at least 1, offset {self.offset} at least 0"
             )
-        if not self.top_ns or min(self.top_ns) < 1:
-            raise InputError(f"top-N needs numbers of 1 or more, got {_listed(self.top_ns)}")
-        if max(self.top_ns) >= self.length:
-            raise InputError(
-                f"no row of a window of {self.length} tokens sees more than {self.length} keys: "
-                f"top-N must stay below, got {max(self.top_ns)}"
-            )
-        _among("vectors", self.vectors, VECTOR_KINDS)
-        _among("keys", self.keys, KEYS)
         _among("precision", (self.precision,), PRECISIONS)
         _among("bos", (self.bos,), ("auto", "always", "never"))
         if self.threads < 1:
-            raise InputError(f"a scan needs at least 1 thread, got {self.threads}")
+            raise InputError(f"a run needs at least 1 thread, got {self.threads}")
+
+    def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
+        """The curves to measure in a unit."""
+        raise NotImplementedError
+
+    def probes(self, key: UnitKey) -> tuple[Probe, ...]:
+        """What else to measure there, head by head."""
+        return ()
+
+    def kinds(self, key: UnitKey) -> tuple[str, ...]:
+        """The kinds of vectors a unit needs, in the order they are first asked for."""
+        asked = [request.vectors for request in self.requests(key)]
+        asked += [kind for probe in self.probes(key) for kind in probe.kinds]
+        return tuple(dict.fromkeys(asked))
+
+    @property
+    def reproduces(self) -> bool:
+        """Whether the run has the tables of a reproduction."""
+        return False
+
+    @property
+    def pseudocode(self) -> str:
+        """What is computed, in terms of the paper, for the manifest."""
+        return PSEUDOCODE
+
+    def judged(self, key: UnitKey) -> bool:
+        """Whether the measures that need no N, and samples, are taken in a unit."""
+        return True
 
     @property
     def length(self) -> int:
         """The main length, which the verdicts are about."""
         return max(self.lengths)
 
-    @property
-    def scale(self) -> str:
-        return "raw" if self.raw else "unit"
-
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanSettings(UnitSettings):
+    """What a scan measures, and what the paper leaves to choose."""
+
+    top_ns: tuple[int, ...] = TOP_NS
+    vectors: tuple[str, ...] = ("value",)
+    raw: bool = False
+    keys: tuple[str, ...] = ("visible",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_top_ns(self.top_ns, self.length)
+        _among("vectors", self.vectors, VECTOR_KINDS)
+        _among("keys", self.keys, KEYS)
+
+    def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
+        scale = "raw" if self.raw else "unit"
+        return tuple(
+            CurveRequest(vectors, scale, keys, self.top_ns)
+            for vectors, keys in product(self.vectors, self.keys)
+        )
+
+
+def check_top_ns(top_ns: Iterable[int], length: int) -> None:
+    """Refuse a list of N that no row of a window of this length could answer."""
+    top_ns = tuple(top_ns)
+    if not top_ns or min(top_ns) < 1:
+        raise InputError(f"top-N needs numbers of 1 or more, got {_listed(top_ns)}")
+    if max(top_ns) >= length:
+        raise InputError(
+            f"no row of a window of {length} tokens sees more than {length} keys: "
+            f"top-N must stay below, got {max(top_ns)}"
+        )
 
 
 def _among(what: str, given: Iterable[str], known: Iterable[str]) -> None:

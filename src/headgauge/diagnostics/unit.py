@@ -14,7 +14,7 @@ from torch import nn
 
 from headgauge import models
 from headgauge.diagnostics.measuring import Measurer, Progress
-from headgauge.diagnostics.settings import ScanSettings
+from headgauge.diagnostics.settings import UnitSettings
 from headgauge.results import UnitFacts, UnitKey, UnitTables
 
 Source = models.ModelSource | models.MemorySource
@@ -30,16 +30,17 @@ class Unit:
 
 
 def measure_unit(
-    source: Source, unit: Unit, settings: ScanSettings, progress: Progress | None = None
+    source: Source, unit: Unit, settings: UnitSettings, progress: Progress | None = None
 ) -> UnitTables:
     """All tables of a unit. `progress` gets the share of the unit that is done."""
     loaded = source.open()
     ids = torch.tensor([unit.ids], dtype=torch.long)
     inputs = models.model_inputs(loaded, ids)
+    kinds = settings.kinds(unit.key)
     began = time.perf_counter()
     with ExitStack() as stack:
         stack.enter_context(_settled(loaded.model, settings))
-        vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, settings.vectors))
+        vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, kinds))
         measurer = Measurer(loaded, unit.key, inputs, vectors, settings, progress)
         seen = stack.enter_context(models.intercept(loaded.model, measurer))
         output = loaded.model(**inputs, **_without_cache(loaded.model))
@@ -57,11 +58,12 @@ def measure_unit(
         tapped=tuple(measurer.tapped),
         seconds={name: round(value, 3) for name, value in seconds.items()},
     )
-    return UnitTables(unit.key, heads, curves, samples, rows, facts)
+    paper = measurer.paper_tables()
+    return UnitTables(unit.key, heads, curves, samples, rows, facts, paper)
 
 
 @contextmanager
-def _settled(model: nn.Module, settings: ScanSettings) -> Iterator[None]:
+def _settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
     """Eval mode, the run's number of threads and its seed; everything is put back."""
     training = [module for module in model.modules() if module.training]
     threads, state = torch.get_num_threads(), torch.get_rng_state()

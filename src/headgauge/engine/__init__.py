@@ -16,6 +16,7 @@ tested against it.
 """
 
 from headgauge.engine.curves import Curves, Keys, curves
+from headgauge.engine.finite_differences import Sensitivity, sensitivity
 from headgauge.engine.geometry import Geometry, Precision
 from headgauge.engine.means import Means
 from headgauge.engine.row_measures import RowMeasures, row_measures
@@ -27,6 +28,8 @@ __all__ = [
     "Means",
     "Precision",
     "RowMeasures",
+    "Sensitivity",
     "curves",
     "row_measures",
+    "sensitivity",
 ]

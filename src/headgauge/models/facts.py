@@ -18,6 +18,7 @@ class ModelFacts:
     kv_heads: int
     head_dim: int
     context_length: int | None
+    vocabulary: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,7 @@ def describe(model: nn.Module, kind: Kind) -> ModelFacts:
         kv_heads=getattr(config, "num_key_value_heads", None) or heads,
         head_dim=getattr(config, "head_dim", None) or config.hidden_size // heads,
         context_length=_context_length(model, config),
+        vocabulary=getattr(config, "vocab_size", None),
     )
 
 

@@ -115,7 +115,7 @@ class RunFolder:
             if set(read_tables(self.path, key)) != set(first):
                 raise InputError(
                     f"{self.path} cannot be finished: only one of {keys[0].name} and {key.name} "
-                    "has the table rows"
+                    f"has the table {sorted(set(first) ^ set(read_tables(self.path, key)))[0]}"
                 )
         return first
 
@@ -150,6 +150,12 @@ class Run:
     samples: pl.DataFrame
     rows: pl.LazyFrame | None
 
+    def table(self, name: str) -> pl.DataFrame:
+        """Another table of the run, such as those a reproduction has."""
+        if name not in self.manifest["tables"]:
+            raise InputError(f"{self.path} has no table {name}")
+        return read_table(name, self.path / f"{name}.parquet")
+
 
 def load_run(path: str | Path) -> Run:
     """A finished run, from its folder."""
@@ -180,7 +186,7 @@ def _begin_or_take_up(path: Path, settings: dict[str, Any]) -> Manifest:
     other = differences(found["settings"], settings)
     if other:
         raise InputError(
-            f"{path} holds a scan with other settings: {sentence(other)}; choose another --out "
+            f"{path} holds a run with other settings: {sentence(other)}; choose another --out "
             "or remove it"
         )
     found["times"]["resumed"] += 1

@@ -5,6 +5,12 @@
     samples.parquet  SampleRow    a few rows of every head with their heaviest keys
     rows.parquet     QueryRow     on request: one row per window × head × query
 
+and, where the run is a reproduction of the paper,
+
+    paper_curves.parquet  PaperCurveRow   curves for every choice and rule its figures need
+    sensitivity.parquet   SensitivityRow  g(T, ε), one row per head, temperature, ε and direction
+    points.parquet        KeyPointRow     the keys of a few query rows, seen in a plane
+
 Every number is a mean over the counted query rows of its window unless its comment says otherwise;
 `None` is what could not be seen or does not apply. Logarithms are natural. `frame_schema` turns a
 type into polars' schema, and every table a run writes has exactly that one.
@@ -121,11 +127,71 @@ class QueryRow:
     output_norm: float | None
 
 
+@dataclass(frozen=True)
+class PaperCurveRow(CurveRow):
+    """A head in a window at one N, for one choice of vectors and keys and one rule."""
+
+    rule: str  # "model": the model's own weights; else the rule put on the same logits
+
+
+@dataclass(frozen=True)
+class SensitivityRow:
+    """Algorithm 5 for one head: g at one temperature, ε and direction, over drawn query rows."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    logits: str  # "scaled" (by 1/√d, as the model does) or "raw"
+    direction: str  # "random", "random over all keys", "worst", "exact", "exact mean"
+    epsilon: float  # 0: the limit
+    temperature: float
+    rows: int  # query rows drawn
+    sensitivity: float
+    spread: float  # standard deviation over those rows
+
+
+@dataclass(frozen=True)
+class KeyPointRow:
+    """A key of one query row, its vector and its weighted vector seen in a plane (Figure 1).
+
+    One axis is the direction of s, the other the one along which the weighted vectors spread most.
+    """
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    row: int  # the query's place in the window
+    key: int  # the key's place
+    key_text: str | None
+    top_n: int
+    weight: float
+    x: float  # the vector, projected
+    y: float
+    scaled_x: float  # the weighted vector: at its true distance from s, the angle projected
+    scaled_y: float
+    selected: bool
+    inside: bool  # selected and within r of s
+    s_x: float
+    s_y: float
+    radius: float
+
+
+PAPER = ("paper_curves", "sensitivity", "points")  # only a reproduction has them
+
 TABLES: dict[str, type] = {
     "heads": HeadRow,
     "curves": CurveRow,
     "samples": SampleRow,
     "rows": QueryRow,
+    "paper_curves": PaperCurveRow,
+    "sensitivity": SensitivityRow,
+    "points": KeyPointRow,
 }
 
 _TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}

@@ -19,6 +19,9 @@ KEYS: dict[str, tuple[str, ...]] = {
     "curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys"),
     "samples": (*UNIT, *HEAD, "row", "rank"),
     "rows": (*UNIT, *HEAD, "row"),
+    "paper_curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys", "rule"),
+    "sensitivity": (*UNIT, *HEAD, "logits", "direction", "epsilon", "temperature"),
+    "points": (*UNIT, *HEAD, "row", "key"),
 }
 _ROW_GROUP = 1 << 16
 _LEVEL = 3

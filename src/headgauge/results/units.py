@@ -18,6 +18,7 @@ import polars as pl
 from headgauge.errors import InputError
 from headgauge.results.atomic import one_line, whole_folder
 from headgauge.results.json_files import json_text, read_json
+from headgauge.results.schema import PAPER
 from headgauge.results.tables import check_table, checked, read_table, write_table
 
 UNITS = "units"
@@ -79,11 +80,12 @@ class UnitTables:
     samples: pl.DataFrame
     rows: pl.DataFrame | None
     facts: UnitFacts
+    paper: dict[str, pl.DataFrame] = field(default_factory=dict)  # a reproduction's, by name
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The tables there are, by name."""
         found = {"heads": self.heads, "curves": self.curves, "samples": self.samples}
-        return found if self.rows is None else found | {"rows": self.rows}
+        return (found if self.rows is None else found | {"rows": self.rows}) | self.paper
 
 
 def unit_folder(folder: Path, key: UnitKey) -> Path:
@@ -121,6 +123,7 @@ def read_unit(folder: Path, key: UnitKey, with_rows: bool = False) -> UnitTables
         samples=frames["samples"],
         rows=frames.get("rows"),
         facts=read_facts(folder, key),
+        paper={name: frames[name] for name in PAPER if name in frames},
     )
 
 

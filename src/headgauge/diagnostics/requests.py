@@ -1,0 +1,64 @@
+"""What can be asked of a unit: curves for a choice, on all rows or some, and other probes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from headgauge.normalizers import Normalizer
+
+OWN = "model"  # the rule that is none: the weights the model itself computed
+
+
+@dataclass(frozen=True)
+class CurveRequest:
+    """Curves over `top_ns` for one choice of vectors and keys, under one rule.
+
+    `rows` is how many of the query rows are measured, evenly spread; None is all of them. `part`
+    is the purpose the time is booked under, `table` where the curves go.
+    """
+
+    vectors: str
+    scale: str
+    keys: str
+    top_ns: tuple[int, ...]
+    rule: str = OWN
+    normalizer: Normalizer | None = None  # None: the model's own weights
+    rows: int | None = None
+    table: str = "curves"
+    part: str = "curves"
+
+    @property
+    def choice(self) -> dict[str, str]:
+        """The columns that name it; `rule` only where the table has it."""
+        named = {"vectors": self.vectors, "scale": self.scale, "keys": self.keys}
+        return named if self.table == "curves" else named | {"rule": self.rule}
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Something measured once per head: `measure(head, vectors)` gives rows of `table`.
+
+    `vectors` maps a kind of vectors to those of the head's keys, or None where they are unseen.
+    """
+
+    table: str
+    part: str
+    kinds: tuple[str, ...]
+    measure: Callable[..., list[dict[str, Any]]]
+
+
+Vectors = Callable[[str], Tensor | None]
+
+
+def spread_rows(start: int, stop: int, queries: int, count: int | None) -> np.ndarray:
+    """Which rows of a block, counted from its start, are among `count` spread evenly over all.
+
+    The middle of each stretch, so that their mean position is that of all rows.
+    """
+    if count is None or count >= queries:
+        return np.arange(stop - start)
+    places = ((np.arange(count) + 0.5) * queries / count).astype(np.int64)
+    return places[(places >= start) & (places < stop)] - start

@@ -1,0 +1,25 @@
+"""Figure 2b, Algorithm 2: the distance over N, at the longest L."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from headgauge.experiments.fig2a_length import MEASURES
+from headgauge.experiments.measured import Measured
+from headgauge.experiments.summary import summarise
+
+
+@dataclass(frozen=True)
+class Config:
+    """The paper's N."""
+
+    top_ns: tuple[int, ...] = (1, 5, 10, 20, 100)
+    seed: int = 0
+
+
+def run(measured: Measured, config: Config) -> pl.DataFrame:
+    """FigureRows over N; every N that was measured, so that the curve between shows too."""
+    chosen = measured.curves.filter(
+        pl.col("length") == measured.length, pl.col("top_n") <= max(config.top_ns)
+    )
+    return summarise(chosen, MEASURES, config.seed)

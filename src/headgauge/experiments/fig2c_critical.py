@@ -1,0 +1,211 @@
+"""Figure 2c, Algorithm 3: the critical N, by a Kolmogorov–Smirnov test.
+
+For N = 1, 2, … the per-head mean distances and the per-head mean expectations are two samples; the
+critical N is the first at which the test does not reject. What it is worth: the two samples come
+from the same heads, so they are not independent; that the test does not reject does not make the
+distributions equal; and the more heads a model has the longer it goes on rejecting. So the critical
+N is also given with as many heads as GPT-2 has, drawn at random, and with the interval over
+resampled heads.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.stats import ks_2samp
+
+from headgauge.experiments.measured import CHOICE, Measured
+from headgauge.results.paper_schema import CriticalRow, KsTestRow
+from headgauge.results.schema import HEAD, frame_schema
+
+EXPECTED = ("printed", "appendix", "upper")
+
+
+@dataclass(frozen=True)
+class Config:
+    """The levels of the text and of Algorithm 3; N up to `largest`, and a coarse grid beyond."""
+
+    largest: int = 100
+    levels: tuple[float, ...] = (0.01, 0.05)
+    few_heads: int = 144
+    draws: int = 200
+    seed: int = 0
+
+
+def run(measured: Measured, config: Config) -> pl.DataFrame:
+    """CriticalRows: one per choice, L, form of the expectation and level, of the first window."""
+    found = [
+        row
+        for group, table in _groups(measured)
+        for expected in EXPECTED
+        for row in _critical(group, table, expected, config)
+    ]
+    return pl.DataFrame(found, schema=frame_schema(CriticalRow))
+
+
+def tests(measured: Measured) -> pl.DataFrame:
+    """KsTestRows: every single test."""
+    found = []
+    for group, table in _groups(measured):
+        for expected in EXPECTED:
+            samples = _Samples.of(table, expected)
+            for at, n in enumerate(samples.top_ns):
+                distance, expectation = samples.distance[at], samples.expectation[at]
+                tested: Any = ks_2samp(distance, expectation)
+                found.append(
+                    group
+                    | {
+                        "expected": expected,
+                        "top_n": n,
+                        "distance": float(distance.mean()),
+                        "expectation": float(expectation.mean()),
+                        "statistic": float(tested.statistic),
+                        "p_value": float(tested.pvalue),
+                    }
+                )
+    return pl.DataFrame(found, schema=frame_schema(KsTestRow))
+
+
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Per N, a value a head: two samples of the same heads."""
+
+    top_ns: tuple[int, ...]
+    distance: np.ndarray  # (N, heads)
+    expectation: np.ndarray
+    rows: tuple[float, ...]
+
+    @staticmethod
+    def of(table: pl.DataFrame, expected: str) -> "_Samples":
+        column = f"expected_{expected}"
+        there = table.drop_nulls(["distance", column])
+        by_n = there.sort("top_n", *HEAD).partition_by("top_n", maintain_order=True)
+        full = [part for part in by_n if part.height == max(each.height for each in by_n)]
+        return _Samples(
+            tuple(int(part["top_n"][0]) for part in full),
+            np.array([part["distance"].to_numpy() for part in full]),
+            np.array([part[column].to_numpy() for part in full]),
+            tuple(_mean(part["rows"]) for part in full),
+        )
+
+
+def _groups(measured: Measured) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
+    first = measured.curves.filter(pl.col("window") == pl.col("window").min())
+    place = [*CHOICE, "length"]
+    for values, table in first.sort(place).group_by(place, maintain_order=True):
+        # A choice that was measured at a single N, for another figure, has no critical one.
+        if table["top_n"].n_unique() > 1:
+            yield dict(zip(place, values, strict=True)), table
+
+
+def _critical(
+    group: dict[str, Any], table: pl.DataFrame, expected: str, config: Config
+) -> Iterator[dict[str, Any]]:
+    samples = _Samples.of(table, expected)
+    if not samples.top_ns:
+        return
+    heads = samples.distance.shape[1]
+    source = np.random.default_rng(config.seed)
+    resampled = _counts([source.integers(heads, size=heads) for _ in range(config.draws)], heads)
+    few = min(config.few_heads, heads)
+    fewer = _counts(
+        [source.choice(heads, size=few, replace=False) for _ in range(config.draws)], heads
+    )
+    gaps = {
+        name: largest_gaps(samples, counts)
+        for name, counts in (
+            ("all", np.ones((1, heads), np.int64)),
+            ("resampled", resampled),
+            ("fewer", fewer),
+        )
+    }
+    most = samples.rows[0]
+    sampled_from = next(
+        (n for n, rows in zip(samples.top_ns, samples.rows, strict=True) if rows < 0.5 * most), None
+    )
+    for level in config.levels:
+        n = _first_accepted(samples.top_ns, gaps["all"], heads, level)[0]
+        again = _first_accepted(samples.top_ns, gaps["resampled"], heads, level)
+        low, high = _interval(again) if n is not None else (None, None)
+        yield group | {
+            "expected": expected,
+            "level": level,
+            "critical_n": n,
+            "share": None if n is None else n / group["length"],
+            "low": low,
+            "high": high,
+            "found": sum(each is not None for each in again) / len(again) if again else None,
+            "few_heads": _median(_first_accepted(samples.top_ns, gaps["fewer"], few, level)),
+            "tried": max(samples.top_ns),
+            "sampled_from": sampled_from,
+            "heads": heads,
+            "windows": 1,
+            "rows": most,
+        }
+
+
+def _counts(draws: Sequence[np.ndarray], heads: int) -> np.ndarray:
+    """How often each head is in each draw."""
+    return np.array([np.bincount(each, minlength=heads) for each in draws])
+
+
+def largest_gaps(samples: _Samples, counts: np.ndarray) -> np.ndarray:
+    """size × the KS statistic, (N, draws): the largest difference of the two cumulated counts."""
+    found = np.empty((len(samples.top_ns), len(counts)), np.int64)
+    signed = np.concatenate([counts, -counts], axis=1)
+    for at, pair in enumerate(zip(samples.distance, samples.expectation, strict=True)):
+        both = np.concatenate(pair)
+        order = np.argsort(both, kind="stable")
+        last = np.append(np.diff(both[order]) > 0, True)  # of equal values, only after all of them
+        found[at] = np.abs(np.cumsum(signed[:, order], axis=1)[:, last]).max(axis=1)
+    return found
+
+
+def rejected_from(size: int, level: float) -> int:
+    """The smallest gap at which the exact two-sided test of two samples of `size` rejects.
+
+    P(gap ≥ k) = 2 Σ_j (−1)^{j+1} C(2n, n − jk)/C(2n, n), for two samples of n values each.
+    """
+    for k in range(1, size + 1):
+        terms = [
+            (-1) ** (j + 1)
+            * math.exp(
+                2 * math.lgamma(size + 1)
+                - math.lgamma(size - j * k + 1)
+                - math.lgamma(size + j * k + 1)
+            )
+            for j in range(1, size // k + 1)
+        ]
+        if 2 * math.fsum(terms) < level:
+            return k
+    return size + 1
+
+
+def _first_accepted(
+    top_ns: Sequence[int], gaps: np.ndarray, size: int, level: float
+) -> list[int | None]:
+    """For each draw, the first N whose test does not reject."""
+    accepted = gaps < rejected_from(size, level)
+    return [top_ns[int(each.argmax())] if each.any() else None for each in accepted.T]
+
+
+def _interval(found: Sequence[int | None]) -> tuple[int | None, int | None]:
+    """The middle 95 % of the draws that have a critical N."""
+    there = [each for each in found if each is not None]
+    if not there:
+        return None, None
+    low, high = np.percentile(there, (2.5, 97.5), method="nearest")
+    return int(low), int(high)
+
+
+def _median(found: Sequence[int | None]) -> int | None:
+    """The middle draw; None if most have no critical N, or there are no draws."""
+    ordered = sorted(found, key=lambda each: np.inf if each is None else each)
+    return ordered[len(ordered) // 2] if ordered else None
+
+
+def _mean(values: pl.Series) -> float:
+    return float(values.cast(pl.Float64).to_numpy().mean())

@@ -1,0 +1,33 @@
+"""The tables the figures are made of, as one pass over each window left them."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from headgauge import results
+from headgauge.results.schema import HEAD
+
+CHOICE = ("vectors", "scale", "keys", "rule")
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Everything a figure may read. One row per window and head, at each length."""
+
+    curves: pl.DataFrame  # PaperCurveRow
+    sensitivity: pl.DataFrame  # SensitivityRow
+    points: pl.DataFrame  # KeyPointRow
+
+    @staticmethod
+    def of(run: results.Run) -> "Measured":
+        """From a finished run of `headgauge reproduce`."""
+        return Measured(run.table("paper_curves"), run.table("sensitivity"), run.table("points"))
+
+    @property
+    def length(self) -> int:
+        """The longest L."""
+        return int(self.curves["length"].max())  # pyright: ignore[reportArgumentType]
+
+    @property
+    def heads(self) -> int:
+        return self.curves.select(HEAD).n_unique()

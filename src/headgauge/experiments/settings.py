@@ -1,0 +1,172 @@
+"""What a reproduction measures where: the paper's own part in full, the rest on drawn rows.
+
+    window 0, every L        the closest choice, N = 1 … 100, every row          Algorithms 1 to 4
+    window 0, every L        the same, a coarse grid of N beyond 100, drawn rows
+    window 0, longest L      Algorithm 5; Figure 1
+    window 0, longest L      every other choice, a grid of N, drawn rows
+    window 0, every L        other rules on the same logits, drawn rows
+    windows 1 …, every L     the closest choice, drawn rows: the bands
+    every window, longest L  what `headgauge scan` measures: the verdicts on the heads
+
+All that belongs to a window and length happens in one pass over the model. With `all_choices` the
+other choices and their rules are measured like the closest one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from headgauge.diagnostics.requests import CurveRequest, Probe
+from headgauge.diagnostics.settings import TOP_NS, UnitSettings
+from headgauge.errors import InputError
+from headgauge.experiments import (
+    fig1_geometry,
+    fig2a_length,
+    fig2b_top_n,
+    fig2c_critical,
+    fig3_separability,
+    fig4_sensitivity,
+)
+from headgauge.experiments.choices import CHOICES, CLOSEST, RULES, Choice, rule
+from headgauge.results import UnitKey
+
+LENGTHS = (32, 64, 128, 256, 512, 1024)
+_SHARES = (0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.64, 0.8, 0.9375)  # of L, beyond `largest`
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproduceSettings(UnitSettings):
+    """How many query rows, evenly spread, stand for all where not every row is measured.
+
+    `paper_rows` is None for every row in the paper's own part; 0 leaves a part out. `every_n` asks
+    for every N up to 100 there instead of a grid. `model_layers` is filled in when the model is
+    known.
+    """
+
+    lengths: tuple[int, ...] = LENGTHS
+    windows: int = 5
+    choice: Choice = CLOSEST
+    all_choices: bool = False
+    rules: tuple[str, ...] = tuple(RULES)
+    paper_rows: int | None = None
+    far_rows: int = 64  # beyond N = 100
+    drawn_rows: int = 128  # under other rules, in other windows
+    choice_rows: int = 128  # for the other choices
+    choice_far_rows: int = 16
+    every_n: bool = True
+    fig1: fig1_geometry.Config = field(default_factory=fig1_geometry.Config)
+    fig2a: fig2a_length.Config = field(default_factory=fig2a_length.Config)
+    fig2b: fig2b_top_n.Config = field(default_factory=fig2b_top_n.Config)
+    fig2c: fig2c_critical.Config = field(default_factory=fig2c_critical.Config)
+    fig3: fig3_separability.Config = field(default_factory=fig3_separability.Config)
+    fig4: fig4_sensitivity.Config = field(default_factory=fig4_sensitivity.Config)
+    model_layers: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.rules:
+            rule(name)
+        if self.length <= 2 * self.fig2a.top_n:
+            raise InputError(
+                f"a window of {self.length} tokens is too short for the paper's figures: "
+                f"use more than {2 * self.fig2a.top_n}"
+            )
+
+    @property
+    def reproduces(self) -> bool:
+        return True
+
+    @property
+    def pseudocode(self) -> str:
+        return "arXiv 2508.17821, Algorithms 1 to 5"
+
+    def judged(self, key: UnitKey) -> bool:
+        return key.length == self.length
+
+    def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
+        if key.length == self.length:
+            few = tuple(n for n in TOP_NS if n < key.length)
+            scanned = [CurveRequest("value", "unit", "visible", few)]
+        else:
+            scanned = []
+        asked = self._first(key) if key.window == 0 else self._again(key)
+        wanted = (request for request in asked if request.top_ns and request.rows != 0)
+        return (*scanned, *wanted)
+
+    def probes(self, key: UnitKey) -> tuple[Probe, ...]:
+        if key.window != 0 or key.length != self.length:
+            return ()
+        seed = (self.seed, key.window, key.length)
+        return (
+            fig4_sensitivity.probe(self.fig4, seed),
+            fig1_geometry.probe(replace(self.fig1, choice=self.choice), self.model_layers),
+        )
+
+    def _first(self, key: UnitKey) -> Iterator[CurveRequest]:
+        """The window the paper is reproduced on."""
+        for choice in (self.choice, *(other for other in CHOICES if other != self.choice)):
+            closest = choice == self.choice
+            if closest or self.all_choices:
+                near = self._every(key.length) if self.every_n else self._some(key.length)
+                part = "paper" if closest else "choices"
+                yield self._request(choice, near, part, self.paper_rows)
+                yield self._request(choice, self._far(key.length), "beyond", self.far_rows)
+                yield from self._under_rules(choice, key)
+            elif key.length == self.length:
+                yield self._request(choice, self._some(key.length), "choices", self.choice_rows)
+                yield self._request(choice, self._far(key.length), "choices", self.choice_far_rows)
+
+    def _under_rules(self, choice: Choice, key: UnitKey) -> Iterator[CurveRequest]:
+        top_ns = self._some(key.length) if key.length == self.length else self._fig2a(key.length)
+        for name in self.rules:
+            request = self._request(choice, top_ns, "rules", self.drawn_rows)
+            yield replace(request, rule=name, normalizer=rule(name))
+
+    def _again(self, key: UnitKey) -> Iterator[CurveRequest]:
+        """A further window, for the bands."""
+        top_ns = self._some(key.length) if key.length == self.length else self._fig2a(key.length)
+        yield self._request(self.choice, top_ns, "windows", self.drawn_rows)
+
+    def _request(
+        self, choice: Choice, top_ns: tuple[int, ...], part: str, rows: int | None
+    ) -> CurveRequest:
+        return CurveRequest(
+            choice.vectors,
+            choice.scale,
+            choice.keys,
+            top_ns,
+            rows=rows,
+            table="paper_curves",
+            part=part,
+        )
+
+    def _every(self, length: int) -> tuple[int, ...]:
+        return tuple(range(1, min(self.fig2c.largest, length - 1) + 1))
+
+    def _some(self, length: int) -> tuple[int, ...]:
+        """Every N up to 20, every second up to 40, every fourth beyond, and the figures' own."""
+        grid = {*range(1, 21), *range(22, 41, 2), *range(44, self.fig2c.largest + 1, 4)}
+        grid |= {self.fig2a.top_n, *self.fig2b.top_ns, *self.fig3.top_ns}
+        return tuple(sorted(n for n in grid if n < length and n <= self.fig2c.largest))
+
+    def _fig2a(self, length: int) -> tuple[int, ...]:
+        return (self.fig2a.top_n,) if self.fig2a.top_n < length else ()
+
+    def _far(self, length: int) -> tuple[int, ...]:
+        largest = self.fig2c.largest
+        grid = {round(share * length) for share in _SHARES}
+        return tuple(sorted(n for n in grid if largest < n < length))
+
+
+def quick(settings: ReproduceSettings) -> ReproduceSettings:
+    """The same figures from fewer rows, N and windows, in under a minute on two cores."""
+    return replace(
+        settings,
+        windows=min(settings.windows, 2),
+        paper_rows=32,
+        far_rows=16,
+        drawn_rows=32,
+        choice_rows=16,
+        choice_far_rows=0,
+        every_n=False,
+        fig4=replace(settings.fig4, temperatures=fig4_sensitivity.grid(13), rows=16),
+    )

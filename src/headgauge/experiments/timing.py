@@ -1,0 +1,82 @@
+"""Table 1: the paper's times, ours, and the literal loop's, algorithm by algorithm."""
+
+from typing import Any
+
+from headgauge.experiments.literal import LiteralTime
+from headgauge.experiments.settings import ReproduceSettings
+from headgauge.results import UnitKey
+
+PAPER_SECONDS = {
+    "1": 24 * 60.0,
+    "2": 37 * 60.0,
+    "3": 17 * 3600.0 + 4 * 60,
+    "4": 7 * 60.0,
+    "5": 60.0,
+}
+WHAT = {
+    "1": "distance over L",
+    "2": "distance over N",
+    "3": "critical N",
+    "4": "separability",
+    "5": "sensitivity",
+}
+_SHARED = ("2", "3", "4")
+_PASS = ("forward", "vectors", "paper")
+
+
+def timing_table(
+    units: dict[str, dict[str, float]], literal: list[LiteralTime], settings: ReproduceSettings
+) -> list[dict[str, Any]]:
+    """A row per algorithm. `units` has the seconds of each unit by phase.
+
+    Algorithms 2, 3 and 4 share one pass over the longest window: each row has the whole of it, so
+    that no ratio is flattered. Algorithm 1 is the passes over the shorter windows; at the longest
+    it shares that of the others.
+    """
+    longest = units.get(UnitKey(0, settings.length).name, {})
+    shared = _seconds(longest, _PASS)
+    shorter = sum(
+        _seconds(spent, _PASS)
+        for name, spent in units.items()
+        if (key := UnitKey.from_name(name)) and key.window == 0 and key.length < settings.length
+    )
+    ours = {"1": shorter, "2": shared, "3": shared, "4": shared, "5": longest.get("sensitivity")}
+    loops = {each.algorithm: each for each in literal}
+    return [_row(number, ours[number], loops.get(number), settings) for number in PAPER_SECONDS]
+
+
+def algorithms_seconds(table: list[dict[str, Any]]) -> float | None:
+    """All five together: the shared pass once."""
+    by = {row["algorithm"]: row["ours_seconds"] for row in table}
+    wanted = [by.get("1"), by.get("3"), by.get("5")]
+    return None if None in wanted else sum(value for value in wanted if value is not None)
+
+
+def _row(
+    number: str, ours: float | None, loop: LiteralTime | None, settings: ReproduceSettings
+) -> dict[str, Any]:
+    literal = None if loop is None else loop.seconds
+    notes = {
+        "1": f"passes over L = {', '.join(map(str, sorted(settings.lengths)[:-1]))}, with every N "
+        "that Algorithm 3 needs there; the longest L is in the pass of Algorithms 2 to 4",
+        "5": f"{settings.fig4.rows} of {settings.length} query rows per head; the literal loop is "
+        "extrapolated to all of them",
+    }
+    if settings.paper_rows is not None and number != "5":
+        notes[number] = f"{settings.paper_rows} of {settings.length} query rows, a grid of N"
+    shared = "one pass serves Algorithms 2, 3 and 4; its whole time stands in each row"
+    return {
+        "algorithm": number,
+        "what": WHAT[number],
+        "paper_seconds": PAPER_SECONDS[number],
+        "ours_seconds": None if ours is None else round(ours, 3),
+        "shared": number in _SHARED,
+        "literal_seconds": None if literal is None else round(literal, 1),
+        "literal_share": None if loop is None else loop.share,
+        "ratio": None if literal is None or not ours else round(literal / ours, 1),
+        "note": notes.get(number, shared),
+    }
+
+
+def _seconds(spent: dict[str, float], phases: tuple[str, ...]) -> float:
+    return sum(spent.get(phase, 0.0) for phase in phases)
