@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: setup run test lint bench docs clean
+.PHONY: setup run test browser lint bench docs clean
 
 setup: $(READY)
 
@@ -22,11 +22,23 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 run: $(READY)
-	$(BIN)/headgauge scan
+	$(BIN)/headgauge reproduce
 
 test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -n auto
+
+# What the page's tests open report.html in; without it they are skipped, and say so.
+browser:
+	@if command -v chromedriver >/dev/null && { command -v chromium || command -v chromium-browser \
+			|| command -v google-chrome; } >/dev/null; then :; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			--no-install-recommends chromium chromium-driver >/dev/null; \
+	else \
+		echo "install Chromium and its chromedriver, on Debian as root:" \
+			"apt-get install chromium chromium-driver" >&2; exit 2; \
+	fi
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -10,8 +10,9 @@
 
 `headgauge.theory` has the paper's results, `headgauge.normalizers` the rules, `headgauge.claims`
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
-watches its attention, `headgauge.diagnostics` scans it, `headgauge.results` keeps what was found
-and `headgauge.report` draws it. Each is imported when it is first used: torch takes seconds.
+watches its attention, `headgauge.diagnostics` scans it, `headgauge.experiments` reproduces the
+paper's figures on it, `headgauge.results` keeps what was found and `headgauge.report` draws it.
+Each is imported when it is first used: torch takes seconds.
 """
 
 import importlib
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         claims,
         diagnostics,
         engine,
+        experiments,
         models,
         normalizers,
         report,
@@ -36,6 +38,7 @@ __all__ = [
     "claims",
     "diagnostics",
     "engine",
+    "experiments",
     "models",
     "normalizers",
     "report",

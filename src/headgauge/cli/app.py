@@ -8,7 +8,7 @@ from typing import Annotated, cast
 import typer
 
 from headgauge import __version__
-from headgauge.cli import cache, claims, normalizers, scan
+from headgauge.cli import cache, claims, normalizers, report, reproduce, scan
 from headgauge.errors import InputError
 
 # typer does not export click's UsageError, and where it comes from depends on typer's version.
@@ -27,6 +27,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("scan")(scan.command)
+app.command("reproduce")(reproduce.command)
+app.command("report")(report.command)
 app.command("claims")(claims.command)
 app.command("normalizers")(normalizers.command)
 app.command("cache")(cache.command)

@@ -1,17 +1,15 @@
 """`headgauge scan`: measure every head of a model and say what is wrong with which."""
 
-import hashlib
-import json
 import shutil
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from headgauge.cli import lists
 from headgauge.cli import scan_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, size, stderr
+from headgauge.cli.running import default_folder, opening, read_text
 from headgauge.errors import InputError
 
 _LONG = 60.0  # seconds from which on a run tells what it will need
@@ -177,9 +175,9 @@ def command(
     source = ModelSource(model, dtype, device)
     with notes.status(f"loading {model}"):
         source.open()
-    plan = diagnostics.make_plan(source, _text(text, notes), settings)
-    place = out or _default_folder(plan)
-    for line in views.opening(plan, place):
+    plan = diagnostics.make_plan(source, read_text(text, notes), settings)
+    place = out or default_folder(plan, "scan")
+    for line in opening(plan, place):
         notes.print(line, style="dim", soft_wrap=True)
     needs = diagnostics.estimate(plan, jobs, None if estimate else _left(plan, place))
     if estimate:
@@ -212,20 +210,6 @@ def _all_lengths(length: int, shorter: str | None, target: int | None) -> tuple[
     if target is None:
         return (length,)
     return tuple(sorted({max(2, length // 8), max(2, length // 4), max(2, length // 2), length}))
-
-
-def _text(name: str | None, notes: Console) -> Any:
-    from headgauge.models import read_text
-
-    with share_bar("downloading War and Peace", notes) as progress:
-        return read_text(name, lambda done, total: progress(done / total if total else 0.0))
-
-
-def _default_folder(plan: Any) -> Path:
-    """A name that says what is in it; another choice of settings is another folder."""
-    digest = hashlib.sha256(json.dumps(plan.identity, sort_keys=True).encode()).hexdigest()[:8]
-    known = plan.identity["model"]["name"].replace("/", "--")
-    return Path("runs") / f"scan-{known}-{plan.text.name}-{digest}"
 
 
 def _left(plan: Any, place: Path) -> int:

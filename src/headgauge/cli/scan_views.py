@@ -6,21 +6,7 @@ from typing import TYPE_CHECKING, Any
 from headgauge.cli.output import print_json, size, stdout
 
 if TYPE_CHECKING:
-    from headgauge.diagnostics import Estimate, Plan, ScanResult
-
-
-def opening(plan: "Plan", place: Path) -> list[str]:
-    """Model, text, folder: what a reader checks before waiting."""
-    loaded, settings = plan.loaded, plan.settings
-    weights = f", {loaded.quantisation} weights" if loaded.quantisation else ""
-    facts = loaded.facts
-    lines = [
-        f"model  {loaded.name}: {facts.layers} layers × {facts.heads} heads{weights}",
-        f"text   {plan.text.name} ({plan.text.why}): {plan.text.tokens} tokens, "
-        f"{settings.windows} × {settings.length} from token {settings.offset}",
-        f"out    {place}",
-    ]
-    return lines + ([f"note   {loaded.note}"] if loaded.note else [])
+    from headgauge.diagnostics import Estimate, ScanResult
 
 
 def show_estimate(needed: "Estimate", json_output: bool) -> None:
@@ -68,12 +54,13 @@ def show(result: "ScanResult", target: int | None, figures: list[Path]) -> None:
     console.print(tables.legend_view(result.verdicts()))
     if target is not None:
         console.print(tables.outlook_view(result.outlook(target), target))
-    for line in (*_losses(result), *result.notes()):
+    for line in (*losses(result), *result.notes()):
         console.print(line, soft_wrap=True)
-    console.print(f"{result.folder}: {', '.join(_files(result, figures))}", soft_wrap=True)
+    console.print(f"{result.folder}: {', '.join(files(result, figures))}", soft_wrap=True)
+    console.print(f"open {figures[0]}", soft_wrap=True)
 
 
-def _losses(result: "ScanResult") -> list[str]:
+def losses(result: "ScanResult") -> list[str]:
     """The loss of every window: weights that were read wrongly would show here."""
     longest = str(result.heads["length"].max())
     found = [
@@ -85,7 +72,8 @@ def _losses(result: "ScanResult") -> list[str]:
     return [f"Loss per window of {longest} tokens: {numbers} nats"] if found else []
 
 
-def _files(result: "ScanResult", figures: list[Path]) -> list[str]:
+def files(result: "ScanResult", drawn: list[Path]) -> list[str]:
+    """What the run's folder holds, the page last: it is what a reader opens."""
     tables = [f"{name}.parquet" for name in result.manifest["tables"]]
-    drawn = len({figure.stem for figure in figures})
-    return [*tables, "manifest.json", f"figures/ ({drawn}, as PNG and SVG)"]
+    figures = {path.stem for path in drawn if path.suffix != ".html"}
+    return [*tables, "manifest.json", f"figures/ ({len(figures)})", "report.html"]

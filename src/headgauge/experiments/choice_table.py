@@ -77,6 +77,11 @@ def critical_n(
     return (None, None) if found.is_empty() else found.select("critical_n", "share").row(0)
 
 
+def named(row: dict[str, Any]) -> str:
+    """A choice in a line: final/unit/all."""
+    return "/".join(row[part] for part in CHOICE)
+
+
 def _levels_off(near: pl.DataFrame) -> bool:
     """Whether the distance moves by less than 15 % of its earlier rise after N = 20."""
     means = dict(near.group_by("top_n").agg(pl.col("distance").sort().mean()).rows())

@@ -1,0 +1,37 @@
+"""`headgauge report`: draw a run's page and figures again, from what it stored."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headgauge.cli.output import JsonOption, QuietOption, print_json, stderr, stdout
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(help="The folder of a finished scan or reproduction.")],
+    thresholds: Annotated[
+        Path | None, typer.Option(help="A TOML file that changes thresholds of the verdicts.")
+    ] = None,
+    json_output: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw report.html and the figures of a run again. Nothing is measured or computed anew."""
+    from dataclasses import replace
+
+    from headgauge.diagnostics import ScanResult, read_thresholds
+    from headgauge.experiments.result import Reproduction
+
+    changed = None if thresholds is None else read_thresholds(thresholds)
+    run = Reproduction.load(folder) if Reproduction.is_in(folder) else ScanResult.load(folder)
+    if changed is not None and isinstance(run, Reproduction):
+        run = replace(run, scan=run.scan.with_thresholds(changed))
+    elif changed is not None and isinstance(run, ScanResult):
+        run = run.with_thresholds(changed)
+    with stderr(quiet).status("drawing"):
+        drawn = run.draw()
+    if json_output:
+        print_json({"page": str(drawn[0]), "figures": [str(path) for path in drawn[1:]]})
+    else:
+        stdout().print(f"{len(drawn) - 1} figure files in {folder / 'figures'}", soft_wrap=True)
+        stdout().print(f"open {drawn[0]}", soft_wrap=True)

@@ -1,0 +1,84 @@
+"""Figure 2c: the critical N."""
+
+import polars as pl
+
+from headgauge.experiments.choice_table import CRITICAL, critical_n, named
+from headgauge.experiments.verdicts.evidence import Evidence, either
+from headgauge.results.paper_schema import PaperVerdictRow
+
+
+def critical_share(evidence: Evidence) -> PaperVerdictRow:
+    """About .06 L: between .03 and .07 of the longest L."""
+    critical = evidence.frames["fig2c"]
+    share = critical_n(critical, evidence.choice, "printed")[1]
+    corrected_share = critical_n(critical, evidence.choice, "appendix")[1]
+    upper, _ = critical_n(critical, evidence.choice, "upper")
+    by = [_about(each) for each in (share, corrected_share)]
+    others = _other_choices(evidence.frames["choices"])
+    return PaperVerdictRow(
+        claim="critical N is about .06 L",
+        where="Fig. 2c",
+        statement="The critical N, by a KS test at level .01, is below 6 % of L, about .06 L.",
+        paper="≈ .06 L",
+        printed=_critical_told(critical, evidence.choice, "printed"),
+        corrected=_critical_told(critical, evidence.choice, "appendix")
+        + f"; against its upper side {'none' if upper is None else f'N = {upper}'}",
+        verdict=either(*by),
+        comment=f"With the printed formula, by choice: {others}. The number depends on the choice, "
+        "on the level and on how many heads there are.",
+    )
+
+
+def critical_over_length(evidence: Evidence) -> PaperVerdictRow:
+    """The share stays within .03 to .07 at every L from 256 on (below, .06 L is a few tokens)."""
+    shares = {}
+    for form in ("printed", "appendix"):
+        found = evidence.frames["fig2c"].filter(
+            pl.col("length") >= 256, expected=form, level=0.01, rule="model", **evidence.choice
+        )
+        shares[form] = dict(found.sort("length").select("length", "share").rows())
+    by = [bool(found) and all(_about(each) for each in found.values()) for found in shares.values()]
+    told = {
+        form: ", ".join(
+            f"{'none' if share is None else f'{share:.3f}'} at {length}"
+            for length, share in found.items()
+        )
+        for form, found in shares.items()
+    }
+    return PaperVerdictRow(
+        claim="critical N grows like .06 L",
+        where="Fig. 2c",
+        statement="The critical N grows with L, at about .06 L.",
+        paper="≈ .06 L at every L",
+        printed=told["printed"] or "not measured",
+        corrected=told["appendix"] or "not measured",
+        verdict=either(*by),
+        comment="The text calls this sub-linear; .06 L is linear.",
+    )
+
+
+def _critical_told(critical: pl.DataFrame, choice: dict[str, str], expected: str) -> str:
+    found = critical.filter(
+        pl.col("length") == pl.col("length").max(), rule="model", expected=expected, **choice
+    )
+    told = []
+    for row in found.sort("level").iter_rows(named=True):
+        at = f"at level {row['level']:g}"
+        if row["critical_n"] is None:
+            told.append(f"none up to N = {row['tried']} {at}")
+            continue
+        interval = "" if row["low"] is None else f", {row['low']} to {row['high']} over heads"
+        few = "" if row["few_heads"] is None else f"; {row['few_heads']} with 144 heads"
+        told.append(f"N = {row['critical_n']} = {row['share']:.3f} L {at}{interval}{few}")
+    return "; ".join(told) or "not measured"
+
+
+def _other_choices(choices: pl.DataFrame) -> str:
+    return ", ".join(
+        f"{named(row)} {'none' if row['critical_n'] is None else row['critical_n']}"
+        for row in choices.iter_rows(named=True)
+    )
+
+
+def _about(share: float | None) -> bool:
+    return share is not None and CRITICAL[0] <= share <= CRITICAL[1]
