@@ -56,3 +56,35 @@ def test_the_users_settings_neither_count_nor_change():
             assert matplotlib.rcParams["svg.hashsalt"] == "headgauge"
         assert matplotlib.rcParams["font.size"] == 30.0
         assert matplotlib.rcParams["svg.hashsalt"] == "mine"
+
+
+def words():
+    figure = Figure(figsize=(2, 1))
+    figure.text(0.1, 0.1, r"√2 ≤ α, $\tilde{d}$")
+    return figure
+
+
+def test_png_and_svg_unless_told_otherwise(tmp_path):
+    assert [path.name for path in save_figure(words(), tmp_path, "a")] == ["a.png", "a.svg"]
+    formats = ("pdf", "png")
+    assert [path.name for path in save_figure(words(), tmp_path, "b", formats)] == [
+        "b.pdf",
+        "b.png",
+    ]
+
+
+def test_a_pdf_has_no_date_and_truetype_letters(tmp_path):
+    with house_style():
+        paths = [*save_figure(words(), tmp_path, "a", ("pdf",))]
+        paths += save_figure(words(), tmp_path, "b", ("pdf",))
+    first, again = (path.read_bytes() for path in paths)
+    assert first == again
+    assert b"/CreationDate" not in first
+    assert b"/CIDFontType2" in first
+    assert b"/Type3" not in first
+
+
+def test_the_size_of_the_picture_is_the_one_asked_for_whatever_was_written_before(tmp_path):
+    paths = save_figure(words(), tmp_path, "a", ("pdf", "svg", "png"), dpi=300)
+    assert paths[2].read_bytes()[16:24] == (600).to_bytes(4) + (300).to_bytes(4)
+    assert b'width="144pt"' in paths[1].read_bytes()

@@ -14,14 +14,16 @@ from pathlib import Path
 import polars as pl
 
 from headgauge.results import RunFolder, UnitFacts, UnitKey, UnitTables, frame_schema
-from headgauge.results.schema import TABLES
+from headgauge.results.schema import PAPER, TABLES
 
 KEYS = [UnitKey(window, length) for window in range(3) for length in (8, 16)]
 SETTINGS = {"model": "small", "text": {"name": "prose", "offset": 0}, "lengths": (8, 16)}
 WATCHED = {"open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"}
 
 
-def unit_tables(key: UnitKey, with_rows: bool = True, queries: int = 5) -> UnitTables:
+def unit_tables(
+    key: UnitKey, with_rows: bool = True, queries: int = 5, with_paper: bool = True
+) -> UnitTables:
     """Tables that depend on the key alone, their rows in no order."""
     draw = random.Random(f"{key.window} {key.length}")
     places = [
@@ -55,10 +57,40 @@ def unit_tables(key: UnitKey, with_rows: bool = True, queries: int = 5) -> UnitT
         distrusted={"layers.8.attention": draw.random()},
         seconds={"model": 0.5, "measures": draw.random()},
     )
+    if with_paper:
+        more = random.Random(f"{key.window} {key.length} paper")  # the rest does not depend on it
+        frames |= {name: _frame(name, rows, more) for name, rows in _paper_rows(places).items()}
     rows = frames.pop("rows") if with_rows else None
     return UnitTables(
-        key, frames["heads"], frames["curves"], frames["samples"], rows=rows, facts=facts
+        key,
+        frames["heads"],
+        frames["curves"],
+        frames["samples"],
+        rows=rows,
+        facts=facts,
+        paper={name: frames[name] for name in PAPER if name in frames},
     )
+
+
+def _paper_rows(places: list[dict]) -> dict[str, list[dict]]:
+    """What names the rows of the tables that only a reproduction has."""
+    choice = {"vectors": "final", "scale": "unit", "keys": "all"}
+    return {
+        "paper_curves": [
+            place | choice | {"top_n": n, "rule": rule}
+            for place in places
+            for n in (1, 3)
+            for rule in ("model", "sparsemax")
+        ],
+        "sensitivity": [
+            place
+            | {"logits": "scaled", "direction": along, "epsilon": epsilon, "temperature": warm}
+            for place in places
+            for along, epsilon in (("random", 0.1), ("exact", 0.0))
+            for warm in (0.01, 1.0)
+        ],
+        "points": [place | {"row": 4, "key": at} for place in places for at in range(3)],
+    }
 
 
 def _frame(name: str, rows: list[dict], draw: random.Random) -> pl.DataFrame:
@@ -85,7 +117,7 @@ def make(folder: Path, seed: int) -> None:
     left = sorted(set(KEYS) - run.finished())
     random.Random(seed).shuffle(left)
     for key in left:
-        run.add(unit_tables(key))
+        run.add(unit_tables(key, with_paper=False))
     run.merge(KEYS)
 
 

@@ -1,8 +1,11 @@
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
 from headgauge.results import page
 from headgauge.results.manifest import Manifest
+from headgauge.results.paper_schema import PAPER_TABLES
 from headgauge.results.schema import TABLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -13,18 +16,48 @@ def test_the_page_is_the_types():
 
 
 def test_every_column_and_key_is_on_it():
-    for row in TABLES.values():
+    for row in (*TABLES.values(), *PAPER_TABLES.values()):
         assert [name for name, _, _ in page.fields(row)] == [field.name for field in fields(row)]
     for record in (Manifest, *page.RECORDS):
         assert [name for name, _, _ in page.fields(record)] == list(record.__annotations__)
 
 
+@pytest.mark.parametrize("file", [*TABLES, *(f"paper/{name}" for name in PAPER_TABLES)])
+def test_every_table_has_one_section(file):
+    headings = [line for line in page.render().splitlines() if line.startswith("## ")]
+    assert sum(f"{file}.parquet" in line[3:].split(", ") for line in headings) == 1
+
+
+def test_every_file_of_a_reproduction_is_listed():
+    listed = page.HEADER.split("reads a finished run")[0]
+    names = [f"{name}.parquet" for name in TABLES]
+    for name in (*names, "manifest.json", "timing.json", "report.html", "paper/", "units/"):
+        assert f"\n  {name} " in listed, name
+
+
+def test_figures_that_share_a_type_are_told_apart():
+    text = page.render()
+    for name in PAPER_TABLES:
+        assert f"`{name}`: " in text, name
+    assert "`fig2a`: distance over L at one N; `fig2b`: distance over N at one L" in text
+
+
 def test_a_table_row_is_one_line_with_three_cells():
     rows = [line for line in page.render().splitlines() if line.startswith("| `")]
-    assert len(rows) > 80
+    assert len(rows) > 200
     for row in rows:
         assert row.replace("\\|", "").count("|") == 4
 
 
 def test_what_names_a_head_is_explained_in_each_table():
-    assert page.render().count("| `module` | str | its name in the model |") == 4
+    assert page.render().count("| `module` | str | its name in the model |") == len(TABLES)
+
+
+def test_what_names_a_choice_is_explained_in_each_table():
+    curves = [row for row in TABLES.values() if "vectors" in row.__annotations__]
+    paper = [row for row in set(PAPER_TABLES.values()) if "vectors" in row.__annotations__]
+    line = '| `scale` | str | "unit" or "raw": the length of the vectors |'
+    # PaperCurveRow inherits it.
+    assert page.render().count(line) == len(curves) + 1 + len(paper) == 6
+    forms = "| `expected` | str | \"printed\" (false), "
+    assert page.render().count(forms) == 2

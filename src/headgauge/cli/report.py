@@ -1,11 +1,12 @@
 """`headgauge report`: draw a run's page and figures again, from what it stored."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from headgauge.cli.output import JsonOption, QuietOption, print_json, stderr, stdout
+from headgauge.errors import InputError
 
 
 def command(
@@ -13,6 +14,12 @@ def command(
     thresholds: Annotated[
         Path | None, typer.Option(help="A TOML file that changes thresholds of the verdicts.")
     ] = None,
+    markdown: Annotated[
+        bool,
+        typer.Option(
+            "--markdown", help="Print a reproduction's tables as Markdown instead of drawing."
+        ),
+    ] = False,
     json_output: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -22,6 +29,13 @@ def command(
     from headgauge.diagnostics import ScanResult, read_thresholds
     from headgauge.experiments.result import Reproduction
 
+    if markdown:
+        if not Reproduction.is_in(folder):
+            raise InputError(
+                f"{folder} has no reproduction of the paper: make one with headgauge reproduce"
+            )
+        typer.echo(_markdown(Reproduction.load(folder)))
+        return
     changed = None if thresholds is None else read_thresholds(thresholds)
     run = Reproduction.load(folder) if Reproduction.is_in(folder) else ScanResult.load(folder)
     if changed is not None and isinstance(run, Reproduction):
@@ -35,3 +49,9 @@ def command(
     else:
         stdout().print(f"{len(drawn) - 1} figure files in {folder / 'figures'}", soft_wrap=True)
         stdout().print(f"open {drawn[0]}", soft_wrap=True)
+
+
+def _markdown(found: Any) -> str:
+    from headgauge.report.paper_markdown import paper_markdown
+
+    return paper_markdown(found.paper, found.timing, found.scan.caption)

@@ -2,7 +2,9 @@
 
 import inspect
 import re
+from dataclasses import is_dataclass
 
+from headgauge.results import paper_schema
 from headgauge.results.environment import Hardware, SourceCode
 from headgauge.results.manifest import (
     Data,
@@ -13,7 +15,8 @@ from headgauge.results.manifest import (
     Times,
     UnitRecord,
 )
-from headgauge.results.schema import HEAD, TABLES, UNIT, HeadRow
+from headgauge.results.paper_schema import PAPER_TABLES, CriticalRow, FigureRow
+from headgauge.results.schema import HEAD, TABLES, UNIT, CurveRow, HeadRow
 from headgauge.results.tables import KEYS
 
 HEADER = """\
@@ -26,12 +29,25 @@ DIR/
   curves.parquet    one row per window, head, N, choice of vectors and keys
   samples.parquet   a few query rows of every head with their heaviest keys
   rows.parquet      on request: one row per window, head and query
+  report.html       the run as one interactive page
+  figures/          its figures
   units/            the pieces the tables are made of, one folder per window and length
     w0003-L01024/   the same tables, and unit.json with the unit's facts and its files' sha256
 ```
 
-`headgauge.results.load_run("DIR")` reads a finished run; the files are plain parquet and JSON, so
-polars, pandas or DuckDB do as well.
+A reproduction of the paper (`headgauge reproduce`) is a scan and more:
+
+```
+DIR/
+  paper_curves.parquet  one row per window, head, N, choice of vectors and keys, and rule
+  sensitivity.parquet   one row per window, head, logits, direction, ε and temperature
+  points.parquet        the keys of a few query rows, seen in a plane
+  paper/                what the paper's figures show, made from those three: a table each
+  timing.json           per algorithm the paper's time, ours, and the literal loop's
+```
+
+`headgauge.results.load_run("DIR")` reads a finished run, `headgauge.experiments.Reproduction.load`
+a reproduction; the files are plain parquet and JSON, so polars, pandas or DuckDB do as well.
 
 - Each file appears whole or not at all. Names that start with `.writing-` belong to a process at
   work, or to a dead one; the next run removes those.
@@ -55,7 +71,15 @@ finite is the text "nan", "inf" or "-inf".
 """
 RECORDS = (SourceCode, Data, Splits, Model, Hardware, UnitRecord, TableRecord, Times)
 
+# What names a row is explained once in the source, and in each table here.
+_EXPLAINED = {
+    HeadRow: (*UNIT, *HEAD),
+    CurveRow: ("top_n", "vectors", "scale", "keys"),
+    FigureRow: ("rule",),
+    CriticalRow: ("expected",),
+}
 _FIELD = re.compile(r"    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?")
+_FIGURE = re.compile(r"    paper/(\w+)\.parquet +\w+ +(.+)")
 
 
 def render() -> str:
@@ -64,10 +88,21 @@ def render() -> str:
     for name, row in TABLES.items():
         key = ", ".join(f"`{column}`" for column in KEYS[name])
         parts += [f"## {name}.parquet\n", f"{inspect.getdoc(row)} Key: {key}.\n", _table(row)]
+    for row in dict.fromkeys(PAPER_TABLES.values()):
+        parts += _paper_table(row)
     parts += ["## manifest.json\n", MANIFEST, _table(Manifest)]
     for record in RECORDS:
         parts += [f"### {record.__name__}\n", f"{inspect.getdoc(record)}\n", _table(record)]
     return "\n".join(parts)
+
+
+def _paper_table(row: type) -> list[str]:
+    """The section of the figures whose tables have rows of this type."""
+    about = dict(_FIGURE.findall(paper_schema.__doc__ or ""))
+    names = [name for name, each in PAPER_TABLES.items() if each is row]
+    heading = ", ".join(f"paper/{name}.parquet" for name in names)
+    told = "; ".join(f"`{name}`: {about[name]}" for name in names)
+    return [f"## {heading}\n", f"{told}.\n", f"{inspect.getdoc(row)}\n", _table(row)]
 
 
 def _table(record: type) -> str:
@@ -78,16 +113,28 @@ def _table(record: type) -> str:
 
 
 def fields(record: type) -> list[tuple[str, str, str]]:
-    """Name, type and comment of each field, as they stand in the source."""
-    found = [_FIELD.fullmatch(line) for line in inspect.getsource(record).splitlines()]
-    # What names a unit and a head is explained once in the source, and in each table here.
-    known = {} if record is HeadRow else {name: text for name, _, text in fields(HeadRow)}
-    names = (*UNIT, *HEAD) if record in TABLES.values() else ()
+    """Name, type and comment of each field, as they stand in the source; inherited ones first."""
+    known = _known() if record in (*TABLES.values(), *PAPER_TABLES.values()) else {}
     return [
-        (field[1], field[2], field[3] or (known.get(field[1], "") if field[1] in names else ""))
-        for field in found
-        if field
+        (name, kind, text or known.get(name, ""))
+        for part in reversed(record.__mro__)
+        if is_dataclass(part) or part is record
+        for name, kind, text in _written(part)
     ]
+
+
+def _known() -> dict[str, str]:
+    return {
+        name: text
+        for record, names in _EXPLAINED.items()
+        for name, _, text in _written(record)
+        if name in names
+    }
+
+
+def _written(record: type) -> list[tuple[str, str, str]]:
+    found = [_FIELD.fullmatch(line) for line in inspect.getsource(record).splitlines()]
+    return [(field[1], field[2], field[3] or "") for field in found if field]
 
 
 def _cell(text: str) -> str:

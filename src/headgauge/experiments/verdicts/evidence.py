@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,7 +23,7 @@ class Evidence:
     frames: dict[str, pl.DataFrame]
     choice: dict[str, str]
 
-    def curve(self, figure: str, measure: str, along: str) -> dict[int, dict[str, float]]:
+    def curve(self, figure: str, measure: str, along: str) -> dict[int, dict[str, Any]]:
         """A measure's rows by L or N, under the model's own rule."""
         found = self.frames[figure].filter(measure=measure, rule="model", **self.choice)
         return {row[along]: row for row in found.sort(along).iter_rows(named=True)}
@@ -39,7 +40,7 @@ class Evidence:
 Judge = Callable[[Evidence], PaperVerdictRow]
 
 
-def log_slope(curve: dict[int, dict[str, float]] | dict[float, dict[str, float]]) -> float | None:
+def log_slope(curve: dict[int, dict[str, Any]] | dict[float, dict[str, Any]]) -> float | None:
     """The least-squares slope of log mean over log place; None with fewer than two points."""
     there = [(place, row["mean"]) for place, row in curve.items() if row["mean"]]
     if len(there) < 2:

@@ -1,6 +1,7 @@
 """Figure 3: separability and Theorem 2's upper bound."""
 
 from itertools import pairwise
+from typing import Any
 
 import polars as pl
 
@@ -65,7 +66,7 @@ def upper_bound_tracks(evidence: Evidence) -> PaperVerdictRow:
     )
 
 
-def _interval(row: dict[str, float]) -> str:
+def _interval(row: dict[str, Any]) -> str:
     if row["low"] is None:
         return ""
     return (

@@ -1,0 +1,27 @@
+"""report.html: a run as one page that needs nothing but a browser.
+
+content    what the page is told
+columns    frames as compact lists
+heads      the heads: map, curves, samples
+paper      the figures of a reproduction
+document   all of it in one file, with the scripts and styles in `assets/`
+"""
+
+from pathlib import Path
+
+from headgauge.report.page.content import PageContent
+from headgauge.report.page.document import page_bytes
+from headgauge.results.atomic import one_line, whole_file
+
+__all__ = ["PageContent", "write_page"]
+
+
+def write_page(folder: Path, content: PageContent) -> Path:
+    """FOLDER/report.html, put in place only when it is whole; the same content, the same bytes."""
+    target = folder / "report.html"
+    page = page_bytes(content)
+    with one_line(target):
+        folder.mkdir(parents=True, exist_ok=True)
+    with whole_file(target, needed=len(page)) as part:
+        part.write_bytes(page)
+    return target

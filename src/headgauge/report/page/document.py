@@ -1,0 +1,129 @@
+"""One file with everything in it: styles, scripts and data.
+
+What comes from outside (tokens of a text above all) is data and stays data: it stands in a JSON
+block in which no tag can begin, and the scripts show it as text only. The content policy names the
+hashes of our one style and one script, so that nothing else runs and nothing is fetched.
+"""
+
+import hashlib
+import json
+import math
+from base64 import b64encode
+from html import escape
+from importlib import resources
+from typing import Any
+
+from headgauge.report.page.columns import columns, short
+from headgauge.report.page.content import PageContent
+from headgauge.report.page.heads import head_data, words
+from headgauge.report.page.paper import paper_data
+
+STYLES = (
+    "base.css",
+    "controls.css",
+    "tables.css",
+    "charts.css",
+    "reading.css",
+    "heads.css",
+    "narrow.css",
+)
+# In this order in one scope: what is above may be used below.
+SCRIPTS = (
+    "dom.js",
+    "format.js",
+    "table.js",
+    "tooltip.js",
+    "scales.js",
+    "marks.js",
+    "chart.js",
+    "chart_frame.js",
+    "chart_series.js",
+    "chart_input.js",
+    "choice.js",
+    "lines.js",
+    "figure1.js",
+    "figure2.js",
+    "figure2c.js",
+    "figure3.js",
+    "figure4.js",
+    "verdict.js",
+    "colours.js",
+    "heat_map.js",
+    "head_panel.js",
+    "head_list.js",
+    "heads.js",
+    "ledger.js",
+    "manifest.js",
+    "main.js",
+)
+_UNSAFE = {each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
+
+
+def page_bytes(content: PageContent) -> bytes:
+    """The whole page; the same content gives the same bytes."""
+    style = "\n".join(asset(name) for name in STYLES)
+    script = "(() => {\n'use strict';\n" + "\n".join(asset(name) for name in SCRIPTS) + "})();\n"
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    page = asset("page.html")
+    filled = {
+        "POLICY": policy,
+        "TITLE": escape(content.title),
+        "CAPTION": escape(content.caption),
+        "STYLE": style,
+        "DATA": embedded(page_data(content)),
+        "SCRIPT": script,
+    }
+    parts = page.split("@@")  # text and names by turns; what is filled in is not searched again
+    text = "".join(filled[part] if turn % 2 else part for turn, part in enumerate(parts))
+    # A lone surrogate can only stand in the data, where its escape is JSON.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def page_data(content: PageContent) -> dict[str, Any]:
+    """What the scripts draw."""
+    paper = None if content.paper is None else paper_data(content.paper)
+    return {
+        "title": content.title,
+        "warnings": list(content.warnings),
+        "notes": list(content.notes),
+        "words": words(),
+        "counts": columns(content.counts),
+        "heads": head_data(
+            content.heads, content.curves, content.samples, content.verdicts, content.head_table
+        ),
+        "paper": paper,
+        "timing": [_shortened(row) for row in content.timing],
+        "claims": [dict(claim) for claim in content.claims],
+        "manifest": content.manifest,
+    }
+
+
+def embedded(data: Any) -> str:
+    """JSON that can stand inside a script element, whatever its texts are."""
+    plain = _finite(data)
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(str.maketrans(_UNSAFE))
+
+
+def _finite(value: Any) -> Any:
+    """NaN and infinity are no JSON: a loss that broke down becomes null."""
+    if isinstance(value, dict):
+        return {str(name): _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def asset(name: str) -> str:
+    return (resources.files("headgauge.report.page") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _shortened(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: short(value) for name, value in row.items()}
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,44 @@
+"""The tables of a reproduction for the page, each as the lines and points of its figure."""
+
+from typing import Any
+
+import polars as pl
+
+from headgauge.report.page.columns import columns, groups
+
+CHOICE = ("vectors", "scale", "keys", "rule")
+_BOX = ("minimum", "q25", "median", "q75", "maximum")
+_POINT = ("key", "text", "weight", "x", "y", "scaled_x", "scaled_y", "selected", "inside")
+
+
+def paper_data(paper: dict[str, pl.DataFrame]) -> dict[str, Any]:
+    """Every figure's table, grouped by line; an empty one is left out."""
+    held = {name: frame for name, frame in paper.items() if not frame.is_empty()}
+    drawn: dict[str, Any] = {}
+    for name in ("fig2a", "fig2b", "fig3"):
+        if name in held:
+            drawn[name] = _lines(held[name])
+    if "fig1" in held:
+        place = [name for name in held["fig1"].columns if name not in _POINT]
+        drawn["fig1"] = groups(held["fig1"], place)
+    if "fig2c" in held:
+        frame = held["fig2c"].sort("length")
+        drawn["fig2c"] = groups(frame, (*CHOICE, "expected", "level"))
+    if "fig2c_tests" in held:
+        frame = held["fig2c_tests"].sort("length", "top_n")
+        drawn["fig2c_tests"] = groups(frame, (*CHOICE, "length", "expected"))
+    if "fig4" in held:
+        frame = held["fig4"].sort("temperature")
+        drawn["fig4"] = groups(frame, ("logits", "direction", "epsilon"))
+    for name in ("choices", "verdicts"):
+        if name in held:
+            drawn[name] = columns(held[name])
+    return drawn
+
+
+def _lines(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """A group for each measure of each choice; how the heads spread is drawn for one of them."""
+    frame = frame.sort("length", "top_n")
+    spread = pl.col("measure") == "separability"
+    thinned = frame.with_columns(pl.when(spread).then(pl.col(name)).alias(name) for name in _BOX)
+    return groups(thinned, (*CHOICE, "measure"))

@@ -1,0 +1,31 @@
+"""The figures of a reproduction, fit for a paper: PNG, SVG and PDF."""
+
+from pathlib import Path
+
+import polars as pl
+from matplotlib import rc_context
+
+from headgauge.report.figure_files import DPI, house_style, save_figure
+from headgauge.report.paper.looks import TYPE
+from headgauge.report.paper.selecting import every_table
+from headgauge.report.paper.sheets import sheets
+
+_FORMATS = ("png", "svg", "pdf")
+_PRINT = 300  # dots per inch: what journals ask of a picture
+
+
+def paper_figures(paper: dict[str, pl.DataFrame], caption: str, folder: Path) -> list[Path]:
+    """fig1 … fig4, choices, rules as PNG, SVG and PDF in FOLDER/figures; the overview first.
+
+    `caption` names the model and the text. The figures show the choice of vectors and keys that is
+    closest to the paper; a panel without data says so.
+    """
+    paths = []
+    with house_style(), rc_context(TYPE):
+        for name, figure in sheets(every_table(paper), caption):
+            dots = DPI if name == "paper" else _PRINT
+            paths += save_figure(figure, folder / "figures", name, _FORMATS, dots)
+    return paths
+
+
+__all__ = ["paper_figures"]

@@ -1,0 +1,75 @@
+"""All of a reproduction in one picture, for the first screen of a page."""
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from headgauge.report.paper.choices import choice_map_handles, draw_choice_map
+from headgauge.report.paper.critical import critical_handles, critical_words, draw_critical
+from headgauge.report.paper.distance import distance_handles, draw_distance
+from headgauge.report.paper.page import (
+    LEGEND_LINE,
+    legend_below,
+    open_page,
+    small_print,
+    title,
+)
+from headgauge.report.paper.selecting import (
+    at_one_n,
+    choice_words,
+    interval_words,
+    longest,
+    of_choice,
+    sample_words,
+    span,
+)
+from headgauge.report.paper.sensitivity import (
+    draw_sensitivity,
+    sensitivity_handles,
+    sensitivity_words,
+)
+from headgauge.report.paper.separability import draw_separability, separability_handles
+
+WIDTH = 8.0  # at 150 dots per inch 1200 pixels
+
+
+def overview(paper: dict[str, pl.DataFrame], choice: tuple[str, ...], caption: str) -> Figure:
+    """Figures 2a, 2b, 2c, 3 and 4 and the choices, with less in each than its own figure has."""
+    over_l = at_one_n(of_choice(paper["fig2a"], choice))
+    over_n = longest(of_choice(paper["fig2b"], choice))
+    critical = of_choice(paper["fig2c"], choice)
+    critical = critical.filter(pl.col("level") == pl.col("level").min())
+    shares = longest(of_choice(paper["fig3"], choice))
+    scaled = paper["fig4"].filter(pl.col("logits") == "scaled")
+    small = small_print(
+        caption,
+        f"figures 2 and 3: {choice_words(choice)}",
+        sample_words(over_n),
+        interval_words(over_n),
+        critical_words(critical),
+        f"figure 4: {sensitivity_words(scaled)}",
+    )
+    below = [LEGEND_LINE * 5, LEGEND_LINE * 5.5]
+    figure, panels = open_page((WIDTH, 1.65), (2, 3), below, small, gap=0.55)
+    titles = [
+        f"Fig. 2a: distance over L, N = {span(over_l['top_n'])}",
+        f"Fig. 2b: distance over N, L = {span(over_n['length'])}",
+        f"Fig. 2c: critical N, level {span(critical['level'])}",
+        f"Fig. 3: separable share, L = {span(shares['length'])}",
+        "Fig. 4: sensitivity, random step",
+        "all choices of vectors and keys",
+    ]
+    for axes, text in zip(panels, titles, strict=True):
+        title(axes, "", text)
+    draw_distance(panels[0], over_l, "length")
+    draw_distance(panels[1], over_n, "top_n")
+    draw_critical(panels[2], critical)
+    draw_separability(panels[3], shares)
+    draw_sensitivity(panels[4], scaled, "random")
+    draw_choice_map(panels[5], paper["choices"])
+    legend_below(panels[0], distance_handles(), heading="Fig. 2a, 2b")
+    heading = "Fig. 2c: the expectation"
+    legend_below(panels[2], critical_handles(critical), 2, heading=heading, shift=-1.7)
+    legend_below(panels[3], separability_handles(shares))
+    legend_below(panels[4], sensitivity_handles(scaled, short=True), 2)
+    legend_below(panels[5], choice_map_handles(paper["choices"]), 2)
+    return figure

@@ -1,0 +1,88 @@
+"""Figures 2b, 2c and 3 again, with other normalisers on the same logits: one line for each rule."""
+
+import polars as pl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+
+from headgauge.report.paper.critical import draw_none, paper_line
+from headgauge.report.paper.distance import draw_line, n_axis
+from headgauge.report.paper.looks import PAPER_LINE, Look, band_handle, rule_looks
+from headgauge.report.paper.page import nothing
+from headgauge.report.paper.selecting import CHOICE, MODEL, line, of_choice
+from headgauge.report.paper.separability import paper_band, share_axis
+
+_TABLES = ("fig2b", "fig2c", "fig3")
+_WIDTH = 1.3  # the lines stand beside each other, all within this ratio of L
+
+
+def rule_choice(paper: dict[str, pl.DataFrame], choice: tuple[str, ...]) -> tuple[str, ...]:
+    """The choice the other figures show where rules were put on it, else the first with rules."""
+    others = [paper[name].filter(pl.col("rule") != MODEL).select(CHOICE) for name in _TABLES]
+    there = pl.concat(others).unique(maintain_order=True).rows()
+    return choice if choice in there or not there else there[0]
+
+
+def looks_of(paper: dict[str, pl.DataFrame], choice: tuple[str, ...]) -> dict[str, Look]:
+    """A look for every rule in any of the panels, so that it is the same in all of them."""
+    rules = [of_choice(paper[name], choice, None)["rule"] for name in _TABLES]
+    return rule_looks(pl.concat(rules).unique(maintain_order=True).to_list())
+
+
+def draw_rule_distances(axes: Axes, frame: pl.DataFrame, looks: dict[str, Look]) -> None:
+    """Figure 2b: the distance over N."""
+    seen = line(frame, "distance", "top_n")
+    if seen.is_empty():
+        nothing(axes, "no distances in this run")
+        return
+    for rule, look in looks.items():
+        rows = seen.filter(pl.col("rule") == rule)
+        draw_line(axes, rows, "top_n", look.how(markersize=3))
+    n_axis(axes, seen["top_n"])
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(r"distance $\tilde{d}$", labelpad=2)
+
+
+def draw_rule_criticals(axes: Axes, frame: pl.DataFrame, looks: dict[str, Look]) -> None:
+    """Figure 2c: the critical N over L, printed expectation, the strictest level."""
+    frame = strictest(frame)
+    if frame.is_empty():
+        nothing(axes, "no tests in this run")
+        return
+    for place, (rule, look) in enumerate(looks.items()):
+        shift = _WIDTH ** ((place + 0.5) / len(looks) - 0.5)
+        rows = frame.filter(pl.col("rule") == rule).sort("length")
+        found = rows.drop_nulls("critical_n")
+        axes.plot(found["length"] * shift, found["critical_n"], **look.how(markersize=3))
+        draw_none(axes, rows, look, shift)
+    paper_line(axes, frame)
+
+
+def strictest(frame: pl.DataFrame) -> pl.DataFrame:
+    printed = frame.filter(pl.col("expected") == "printed")
+    return printed.filter(pl.col("level") == pl.col("level").min())
+
+
+def draw_rule_separability(axes: Axes, frame: pl.DataFrame, looks: dict[str, Look]) -> None:
+    """Figure 3: the mean share over N."""
+    seen = line(frame, "separability", "top_n")
+    if seen.is_empty():
+        nothing(axes, "no separability in this run")
+        return
+    places = {n: place for place, n in enumerate(seen["top_n"].unique().sort())}
+    paper_band(axes)
+    for rule, look in looks.items():
+        rows = seen.filter(pl.col("rule") == rule)
+        at = [places[n] for n in rows["top_n"]]
+        axes.plot(at, rows["mean"], **look.how(markersize=3))
+    share_axis(axes, places)
+
+
+def rule_handles(looks: dict[str, Look]) -> list[Artist]:
+    paper = [PAPER_LINE.handle(), band_handle("the paper's plateau")]
+    return [*(look.handle(markersize=3) for look in looks.values()), *paper]
+
+
+def rule_words(looks: dict[str, Look]) -> str:
+    if set(looks) <= {MODEL}:
+        return "no other rule was put on the logits in this run"
+    return f"{len(looks) - (MODEL in looks)} other rules put on the same logits, no retraining"

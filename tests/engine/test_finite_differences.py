@@ -1,0 +1,241 @@
+"""Algorithm 5 on blocks of rows (and its compiled rows) against the plain version in theory/."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from headgauge import engine
+from headgauge.engine import finite_differences
+from headgauge.errors import InputError
+from headgauge.normalizers import kernels
+from headgauge.theory import finite_difference as theory
+from headgauge.theory.sensitivity import spectral_norm
+
+TEMPERATURES = (1e-2, 0.07, 0.5, 1.0, 8.0, 1e2)
+EPSILONS = (1e-3, 1e-1, 10.0)
+KEYS = 23
+KINDS = ("random", "one-hot", "tied", "near-tied", "flat", "single", "huge", "masked")
+SAMPLES = sorted(
+    Path(os.environ.get("HEADGAUGE_DATA_DIR", "/nonexistent")).glob("gpt2_attention/*.npz")
+)
+
+
+def _rows(kind: str) -> tuple[Tensor, Tensor]:
+    source = torch.Generator().manual_seed(KINDS.index(kind))
+    logits = torch.randn(5, KEYS, dtype=torch.float64, generator=source)
+    visible = torch.ones(5, KEYS, dtype=torch.bool)
+    if kind == "one-hot":
+        logits[:, 4] += torch.tensor([10.0, 20.0, 40.0, 300.0, 2000.0])
+    elif kind == "tied":
+        logits = logits.round()
+        logits[0, :2] = logits[1, :3] = 5.0
+    elif kind == "near-tied":
+        gaps = torch.tensor([1e-15, 1e-12, 1e-9, 1e-6, 1e-3], dtype=torch.float64)
+        logits[:, 0], logits[:, 7] = 4.0, 4.0 - gaps
+    elif kind == "flat":
+        logits *= torch.tensor([0.0, 0.0, 1e-13, 1e-9, 1e-5])[:, None]
+    elif kind == "single":
+        visible[:] = False
+        visible[torch.arange(5), torch.tensor([0, 3, 7, 7, KEYS - 1])] = True
+    elif kind == "huge":
+        logits *= torch.tensor([50.0, 500.0, 1e4, 1e6, 1e8])[:, None]
+    elif kind == "masked":
+        visible = torch.rand(5, KEYS, generator=source) < 0.5
+        visible[:, 2] = True
+        logits = torch.where(visible, logits, 30.0)  # would win every row
+    return logits, visible
+
+
+def _unit(visible: Tensor, seed: int = 9) -> Tensor:
+    """Directions over the visible keys."""
+    source = torch.Generator().manual_seed(seed)
+    normal = torch.randn(visible.shape, dtype=torch.float64, generator=source) * visible
+    return normal / normal.norm(dim=-1, keepdim=True)
+
+
+def _near(got: float, wanted: float, epsilon: float) -> bool:
+    # A long step is taken by softmax itself: its weights' last digits are divided by ε.
+    return abs(got - wanted) <= max(1e-8 * abs(wanted), 1e-14, 1e-15 / epsilon)
+
+
+def _check(logits: Tensor, visible: Tensor) -> None:
+    """Every number of the block is theory's on the visible keys of its row."""
+    direction = _unit(visible)
+    found = engine.sensitivity(logits, visible, TEMPERATURES, EPSILONS, direction)
+    assert found.worst is not None
+    assert found.exact is not None
+    assert found.exact_mean is not None
+    grid = (len(TEMPERATURES), len(EPSILONS), len(logits))
+    assert found.random.shape == found.worst.shape == grid
+    assert found.exact.shape == found.exact_mean.shape == (grid[0], grid[2])
+    for t, row in np.ndindex(grid[0], grid[2]):
+        temperature, keys = TEMPERATURES[t], visible[row]
+        z, v = logits[row, keys].double(), direction[row, keys]
+        weights = torch.softmax(z / temperature, -1)
+        where = (temperature, row)
+        norm = float(spectral_norm(weights, temperature))
+        assert found.exact[t, row] == pytest.approx(norm, rel=1e-12, abs=1e-300), where
+        mean = float(theory.mean_over_directions(weights, temperature))
+        assert found.exact_mean[t, row] == pytest.approx(mean, rel=1e-3, abs=1e-300), where
+        for e, epsilon in enumerate(EPSILONS):
+            random, worst = found.random[t, e, row], found.worst[t, e, row]
+            wanted = float(theory.sensitivity(z, v, epsilon, temperature))
+            assert _near(random, wanted, epsilon), (*where, epsilon, random, wanted)
+            wanted = float(theory.worst_sensitivity(z, epsilon, temperature))
+            assert _near(worst, wanted, epsilon), (*where, epsilon, worst, wanted)
+            bound = theory.sharp_bound(epsilon, temperature)
+            assert max(random, worst) <= bound * (1 + 1e-9) + 1e-14
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_rows_against_theory(kind, path, unchecked):
+    _check(*_rows(kind))
+
+
+def test_the_mean_over_directions_is_theorys(path, unchecked):
+    """Over theory's 121 nodes, from flat rows to nearly one-hot ones: what `NODES` promises."""
+    source = torch.Generator().manual_seed(1)
+    for keys in (2, 5, 23, 400):
+        logits = torch.randn(60, keys, dtype=torch.float64, generator=source)
+        logits *= torch.logspace(-3, 2.5, 60, dtype=torch.float64)[:, None]
+        weights = torch.softmax(logits, -1)
+        dims = torch.full((60,), keys)
+        wanted = theory.mean_over_directions(weights, nodes=121).numpy()
+        found = finite_differences.mean_over_directions(weights, dims)
+        assert np.allclose(found, wanted, rtol=1e-6, atol=1e-300), keys
+
+
+def test_two_equal_logits_attain_the_sharp_bound(path):
+    """A test that a bound holds says little of a g that is too small."""
+    logits = torch.zeros(1, 2, dtype=torch.float64)
+    seen = torch.ones(1, 2, dtype=torch.bool)
+    direction = torch.tensor([[1.0, -1.0]], dtype=torch.float64) / 2**0.5
+    found = engine.sensitivity(logits, seen, TEMPERATURES, (1e-3,), direction)
+    assert found.exact is not None
+    assert found.exact[:, 0] == pytest.approx([1 / (2 * t) for t in TEMPERATURES], rel=1e-14)
+    # tanh is odd: a step of ε around the middle of two logits that are ε√2 apart.
+    for t in TEMPERATURES:
+        apart = torch.tensor([[-0.05, 0.05]], dtype=torch.float64) / 2**0.5
+        g = engine.sensitivity(apart, seen, (t,), (0.1,), direction, worst=False).random
+        assert g.item() == pytest.approx(theory.sharp_bound(0.1, t), rel=1e-12)
+
+
+@pytest.mark.skipif(not SAMPLES, reason="HEADGAUGE_DATA_DIR has no GPT-2 attention")
+@pytest.mark.parametrize("sample", SAMPLES[:2], ids=lambda path: path.stem)
+def test_real_rows_against_theory(sample, unchecked):
+    logits = torch.from_numpy(np.load(sample)["scaled"])[::6, ::6]
+    last = logits[..., [1, logits.shape[-2] // 2, -1], :].flatten(0, -2)
+    places = torch.tensor([1, logits.shape[-2] // 2, logits.shape[-2] - 1])
+    causal = torch.arange(logits.shape[-1]) <= places[:, None]
+    visible = causal.repeat(len(last) // 3, 1)
+    _check(torch.where(visible, last, 0.0), visible)
+
+
+def test_keys_that_are_not_visible_never_matter(path, unchecked):
+    logits, visible = _rows("masked")
+    direction = _unit(visible)
+    some = TEMPERATURES[1::3]
+    first = engine.sensitivity(logits, visible, some, EPSILONS, direction)
+    hidden = ~visible
+    other = torch.where(hidden, -77.0, logits), visible, some, EPSILONS
+    again = engine.sensitivity(*other, torch.where(hidden, 5.0, direction))
+    alone = [
+        engine.sensitivity(
+            logits[row : row + 1, keys], visible[row : row + 1, keys], *other[2:],
+            direction[row : row + 1, keys],
+        )
+        for row, keys in enumerate(visible)
+    ]  # fmt: skip
+    for name, values in vars(first).items():
+        assert np.array_equal(values, vars(again)[name]), name
+        cut = np.concatenate([vars(each)[name] for each in alone], axis=-1)
+        assert np.allclose(cut, values, rtol=1e-9, atol=1e-14), name
+
+
+def test_a_direction_over_all_keys_acts_through_the_visible_ones(path):
+    """As Figure 4's "random over all keys" asks: no longer of unit length where it counts."""
+    logits, visible = _rows("masked")
+    over_all = _unit(torch.ones_like(visible))
+    found = engine.sensitivity(logits, visible, (1.0,), (0.1,), over_all, worst=False)
+    for row, keys in enumerate(visible):
+        wanted = theory.sensitivity(logits[row, keys], over_all[row, keys], 0.1, 1.0)
+        assert found.random[0, 0, row] == pytest.approx(float(wanted), rel=1e-9)
+    assert (found.worst, found.exact, found.exact_mean) == (None, None, None)
+
+
+def test_both_paths_give_the_same_numbers(unchecked):
+    for kind in KINDS:
+        logits, visible = _rows(kind)
+        block = (logits, visible, TEMPERATURES[::3], EPSILONS, _unit(visible))
+        with kernels.use_compiled(True):
+            compiled = vars(engine.sensitivity(*block))
+        with kernels.use_compiled(False):
+            plain = vars(engine.sensitivity(*block))
+        for name, values in compiled.items():
+            within = 1e-3 if name == "exact_mean" else 1e-8  # a test of its own is stricter
+            absolute = 1e-14 if name in ("random", "worst") else 0.0
+            close = np.isclose(values, plain[name], rtol=within, atol=absolute)
+            if name in ("random", "worst"):  # the far branch, see `_near`
+                close |= np.abs(values - plain[name]) <= 1e-15 / np.array(EPSILONS)[:, None]
+            assert close.all(), (kind, name)
+
+
+def test_temperatures_in_pieces_are_the_same(monkeypatch, path, unchecked):
+    logits, visible = _rows("random")
+    block = (logits, visible, TEMPERATURES, EPSILONS, _unit(visible))
+    whole = vars(engine.sensitivity(*block))
+    monkeypatch.setattr(finite_differences, "_ENTRIES", 2 * logits.numel())
+    for name, values in vars(engine.sensitivity(*block)).items():
+        assert np.array_equal(values, whole[name]), name
+
+
+def test_single_precision_logits_are_measured_in_double(path, unchecked):
+    logits, visible = _rows("random")
+    block = (visible, TEMPERATURES, EPSILONS, _unit(visible))
+    short = vars(engine.sensitivity(logits.float(), *block))
+    for name, values in vars(engine.sensitivity(logits.float().double(), *block)).items():
+        assert np.array_equal(values, short[name]), name
+
+
+def test_threads_do_not_show():
+    source = torch.Generator().manual_seed(3)
+    logits = torch.randn(64, 300, dtype=torch.float64, generator=source)
+    visible = torch.ones_like(logits, dtype=torch.bool)
+    block = (logits, visible, TEMPERATURES, EPSILONS, _unit(visible))
+    threads, found = torch.get_num_threads(), []
+    try:
+        for number in (1, 3):
+            torch.set_num_threads(number)
+            found.append(vars(engine.sensitivity(*block)))
+    finally:
+        torch.set_num_threads(threads)
+    for name in ("random", "exact", "exact_mean"):
+        assert np.array_equal(found[0][name], found[1][name]), name
+
+
+def test_the_mean_over_directions_is_that_of_many_draws():
+    logits, visible = _rows("random")
+    draws = 4000
+    some = logits[:1].expand(draws, KEYS)
+    seen = torch.ones_like(some, dtype=torch.bool)
+    g = engine.sensitivity(some, seen, (1.0,), (1e-3,), _unit(seen), worst=False).random[0, 0]
+    exact = engine.sensitivity(logits[:1], visible[:1], (1.0,), (1e-3,), _unit(visible[:1]))
+    assert exact.exact_mean is not None
+    assert g.mean() == pytest.approx(exact.exact_mean.item(), abs=4 * g.std() / draws**0.5)
+
+
+@pytest.mark.parametrize("which", ["direction", "visible"])
+def test_other_shapes_are_refused_in_a_line(which, unchecked):
+    logits, visible = _rows("random")
+    given = {"visible": visible, "direction": _unit(visible)}
+    given[which] = given[which][:, 1:]
+    with pytest.raises(InputError) as error:
+        engine.sensitivity(logits, given["visible"], (1.0,), (0.1,), given["direction"])
+    line = "logits, visible and direction must have one shape, got (5, 23), "
+    assert str(error.value).startswith(line)
+    assert "\n" not in str(error.value)
+    assert "(5, 22)" in str(error.value)

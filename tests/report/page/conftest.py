@@ -1,0 +1,65 @@
+"""A real browser for the page's tests, and pages to open in it."""
+
+import os
+import shutil
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+from headgauge.report.page import write_page
+from report.page.page_content import page_content
+from report.page.reading import Reader
+
+_QUIET = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync "
+    "--disable-dev-shm-usage --allow-file-access-from-files"
+)
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """Chromium without a window; it and its driver are the machine's own, nothing is fetched."""
+    named = os.environ.get("HEADGAUGE_CHROMIUM")
+    program = named or next(filter(None, map(shutil.which, _BROWSERS)), None)
+    driver = shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip("no Chromium with chromedriver here: `make browser` installs it")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for argument in [*_QUIET.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    running = webdriver.Chrome(options=options, service=Service(driver))
+    try:
+        yield running
+    finally:
+        running.quit()
+
+
+@pytest.fixture(scope="session")
+def reproduction_page(tmp_path_factory):
+    return write_page(tmp_path_factory.mktemp("reproduction"), page_content())
+
+
+@pytest.fixture(scope="session")
+def scan_page(tmp_path_factory):
+    return write_page(tmp_path_factory.mktemp("scan"), page_content(paper=False))
+
+
+@pytest.fixture
+def reproduction(browser, reproduction_page):
+    reader = Reader(browser)
+    reader.open(reproduction_page)
+    yield reader
+    assert reader.complaints() == []
+
+
+@pytest.fixture
+def scan(browser, scan_page):
+    reader = Reader(browser)
+    reader.open(scan_page)
+    yield reader
+    assert reader.complaints() == []

@@ -1,0 +1,61 @@
+"""Other rules on the same logits."""
+
+import polars as pl
+import pytest
+
+from headgauge.report.paper.rules import (
+    draw_rule_criticals,
+    draw_rule_distances,
+    draw_rule_separability,
+    looks_of,
+    rule_choice,
+    rule_words,
+)
+from headgauge.report.paper.selecting import of_choice
+
+from .conftest import CHOICES, CLOSEST, RULES
+
+
+@pytest.fixture
+def looks(whole_paper):
+    return looks_of(whole_paper, CLOSEST)
+
+
+def test_a_line_for_each_rule_with_its_own_numbers(axes, lines, whole_paper, looks):
+    draw_rule_distances(axes, of_choice(whole_paper["fig2b"], CLOSEST, None), looks)
+    assert list(looks) == list(RULES)
+    assert lines(axes, "the model's own")[0][1][1] == pytest.approx(605)
+    assert lines(axes, "sparsemax")[0][1][1] == pytest.approx(605 * 0.88)
+
+
+def test_critical_ns_of_the_printed_expectation_at_the_strictest_level(
+    axes, lines, whole_paper, looks
+):
+    draw_rule_criticals(axes, of_choice(whole_paper["fig2c"], CLOSEST, None), looks)
+    assert lines(axes, "the model's own")[0][1][-1] == 82
+    assert lines(axes, "topk")[0][1][-1] == 48
+
+
+def test_separability_of_each_rule(axes, lines, whole_paper, looks):
+    draw_rule_separability(axes, of_choice(whole_paper["fig3"], CLOSEST, None), looks)
+    assert lines(axes, "topk")[0][1][4] == pytest.approx(0.838 * 0.58)
+
+
+def test_the_choice_with_rules_is_shown_where_the_closest_has_none(whole_paper):
+    assert rule_choice(whole_paper, CLOSEST) == CLOSEST
+    assert rule_choice(whole_paper, CHOICES[1]) == CLOSEST
+    own = {
+        name: frame.filter(pl.col("rule") == "model")
+        for name, frame in whole_paper.items()
+        if "rule" in frame.columns
+    }
+    assert rule_choice(whole_paper | own, CHOICES[1]) == CHOICES[1]
+
+
+def test_a_run_without_rules_says_so(make_paper):
+    own = make_paper(rules=("model",))
+    assert rule_words(looks_of(own, CLOSEST)) == "no other rule was put on the logits in this run"
+
+
+def test_the_rules_are_counted(looks):
+    assert rule_words(looks).startswith("7 other rules")

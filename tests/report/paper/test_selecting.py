@@ -1,0 +1,93 @@
+"""Which rows are shown, and what is said of them."""
+
+import polars as pl
+
+from headgauge.report.paper.selecting import (
+    at_one_n,
+    choice_words,
+    every_table,
+    interval_words,
+    line,
+    longest,
+    of_choice,
+    printable,
+    row_words,
+    sample_words,
+    shown_choice,
+    span,
+)
+from headgauge.results.paper_schema import PAPER_TABLES
+
+from .conftest import CHOICES, CLOSEST
+
+
+def test_tables_that_are_not_there_are_empty():
+    tables = every_table({})
+    assert list(tables) == list(PAPER_TABLES)
+    assert all(table.is_empty() for table in tables.values())
+
+
+def test_the_closest_choice_is_shown_wherever_it_stands(whole_paper):
+    turned = whole_paper | {"choices": whole_paper["choices"].reverse()}
+    assert shown_choice(turned) == CLOSEST
+    none_closest = {"choices": turned["choices"].with_columns(closest=pl.lit(False))}
+    assert shown_choice(turned | none_closest) == CHOICES[-1]
+    assert shown_choice(turned | {"choices": turned["choices"].clear()}) == CLOSEST
+    assert shown_choice(every_table({})) == ()
+
+
+def test_a_choice_under_the_models_own_rule_unless_told_otherwise(whole_paper):
+    rows = of_choice(whole_paper["fig2b"], CLOSEST)
+    assert rows.select("vectors", "scale", "keys", "rule").unique().rows() == [(*CLOSEST, "model")]
+    assert of_choice(whole_paper["fig2b"], CLOSEST, None)["rule"].n_unique() == 8
+    assert of_choice(whole_paper["fig2b"], ()).is_empty()
+
+
+def test_the_nearest_n_is_one(whole_paper):
+    frame = whole_paper["fig2b"]
+    assert at_one_n(frame)["top_n"].unique().to_list() == [5]
+    assert at_one_n(frame.filter(pl.col("top_n") != 5))["top_n"].unique().to_list() == [1]
+    between = frame.filter(pl.col("top_n").is_in([10, 20]))
+    assert at_one_n(between, 15)["top_n"].unique().to_list() == [10]
+    assert at_one_n(frame.clear()).is_empty()
+
+
+def test_a_line_goes_along_its_axis_without_what_was_not_seen(whole_paper):
+    frame = of_choice(whole_paper["fig2a"], CLOSEST).reverse()
+    lost = pl.when(pl.col("length") == 128).then(None).otherwise("mean")
+    assert line(frame.with_columns(mean=lost), "distance", "length")["length"].to_list() == [
+        32,
+        64,
+        256,
+        512,
+        1024,
+    ]
+
+
+def test_the_small_print_counts_heads_windows_and_rows(make_paper, whole_paper):
+    frame = of_choice(whole_paper["fig2a"], CLOSEST)
+    told = "270 heads, 2 windows, 128 of 1024 query rows"
+    assert sample_words(frame) == told + " at L = 1024"
+    assert sample_words(longest(frame)) == told
+    assert interval_words(frame) == "bands: 95 % bootstrap over windows"
+    poor = make_paper(heads=1, windows=1, rows=4096)["fig2a"]
+    assert sample_words(poor) == "1 head, 1 window, every query row"
+    assert interval_words(poor) == "no interval: it takes two windows or more"
+    assert sample_words(poor.clear()) == "nothing was measured"
+    assert interval_words(poor.clear()) == ""
+
+
+def test_rows_that_see_too_few_keys_are_counted_out():
+    frame = pl.DataFrame({"length": [64, 64], "rows": [63.0, 44.0]})
+    assert row_words(frame) == "44–63 of 64 query rows"
+
+
+def test_choices_and_spans_in_words():
+    assert choice_words(CLOSEST) == "final vectors of unit length, all keys"
+    assert span(pl.Series([0.01, None, 0.01])) == "0.01"
+    assert span(pl.Series([128, 64])) == "64–128"
+    assert span(pl.Series([], dtype=pl.Int64)) == "–"
+
+
+def test_text_from_outside_is_one_line_of_signs_that_the_font_has():
+    assert printable("a\nb\tc $x$ 中é") == "a⏎b c $x$ □é"

@@ -1,0 +1,66 @@
+"""Figure 4."""
+
+import polars as pl
+import pytest
+
+from headgauge.report.paper.sensitivity import (
+    draw_sensitivity,
+    sensitivity_handles,
+    sensitivity_words,
+)
+
+
+@pytest.fixture
+def scaled(whole_paper):
+    return whole_paper["fig4"].filter(pl.col("logits") == "scaled")
+
+
+def labels(axes):
+    return [line.get_label() for line in axes.get_lines() if len(line.get_xdata())]
+
+
+def test_only_the_steps_of_the_direction_are_drawn(axes, lines, scaled):
+    draw_sensitivity(axes, scaled, "worst")
+    expected = scaled.filter(direction="worst", epsilon=0.1).sort("temperature")
+    ((across, up),) = lines(axes, "g, ε = 0.1")
+    assert across == expected["temperature"].to_list()
+    assert up == expected["maximum"].to_list()
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+
+
+def test_the_printed_bound_the_sharp_one_and_one_for_each_step(axes, scaled):
+    draw_sensitivity(axes, scaled, "random")
+    drawn = labels(axes)
+    assert sum("printed bound" in label for label in drawn) == 1
+    assert sum("1/(2T)" in label for label in drawn) == 1
+    assert sum("tanh" in label for label in drawn) == 3
+    assert len(sensitivity_handles(scaled)) == 8
+
+
+def test_the_exact_mean_belongs_to_the_random_step(axes, scaled):
+    draw_sensitivity(axes, scaled, "random")
+    assert any("exact mean" in label for label in labels(axes))
+    axes.clear()
+    draw_sensitivity(axes, scaled, "worst")
+    assert not any("exact mean" in label for label in labels(axes))
+    assert any("worst step" in label for label in labels(axes))
+
+
+def test_bounds_far_above_do_not_squeeze_what_was_measured(axes, scaled):
+    huge = pl.when(pl.col("direction") == "sharp bound").then(1e30).otherwise("maximum")
+    draw_sensitivity(axes, scaled.with_columns(maximum=huge), "random")
+    assert axes.get_ylim()[1] < 1e4
+
+
+def test_a_direction_that_was_not_taken_is_told(axes, words, scaled):
+    draw_sensitivity(axes, scaled.filter(pl.col("direction") != "worst"), "worst")
+    assert words(axes)[0].replace("\n", " ") == "no step in a worst direction in this run"
+
+
+def test_the_small_print_counts_heads_and_rows(scaled):
+    told = "the largest of 270 heads, each the mean over 64 rows drawn at random"
+    assert sensitivity_words(scaled) == told + "; bands: 95 % bootstrap over rows"
+    unsure = scaled.with_columns(low=pl.lit(None, pl.Float64))
+    assert sensitivity_words(unsure) == told + "; no intervals"
+    bounds = scaled.filter(pl.col("direction").str.ends_with("bound"))
+    assert sensitivity_words(bounds) == "nothing was measured"
