@@ -1,5 +1,6 @@
 """Algorithm 5 on blocks of rows (and its compiled rows) against the plain version in theory/."""
 
+import math
 import os
 from pathlib import Path
 
@@ -107,6 +108,22 @@ def test_the_mean_over_directions_is_theorys(path, unchecked):
         wanted = theory.mean_over_directions(weights, nodes=121).numpy()
         found = finite_differences.mean_over_directions(weights, dims)
         assert np.allclose(found, wanted, rtol=1e-6, atol=1e-300), keys
+
+
+@pytest.mark.parametrize("gap", [600.0, 690.0, 697.0, 705.0, 720.0])
+def test_weights_next_to_the_smallest_number_are_measured(gap, path):
+    """At T = .01 a gap of 7 between the two largest logits is such a row, and every model has it.
+
+    C ≈ p₂·(1, −1)(1, −1)ᵀ, so that its norm is 2p₂ and the mean over directions of R² is 2/π of it.
+    """
+    logits = torch.tensor([[0.0, -gap]], dtype=torch.float64)
+    seen = torch.ones(1, 2, dtype=torch.bool)
+    found = engine.sensitivity(logits, seen, (1.0,), (0.1,), _unit(seen))
+    assert found.exact is not None
+    assert found.exact_mean is not None
+    second = math.exp(-gap)
+    assert found.exact.item() == pytest.approx(2 * second, rel=1e-3, abs=1e-305)
+    assert found.exact_mean.item() == pytest.approx(4 / math.pi * second, rel=1e-3, abs=1e-305)
 
 
 def test_two_equal_logits_attain_the_sharp_bound(path):

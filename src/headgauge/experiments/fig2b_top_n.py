@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from headgauge.experiments.fig2a_length import MEASURES
-from headgauge.experiments.measured import Measured
+from headgauge.experiments.measured import CHOICE, Measured
 from headgauge.experiments.summary import summarise
 
 
@@ -18,8 +18,11 @@ class Config:
 
 
 def run(measured: Measured, config: Config) -> pl.DataFrame:
-    """FigureRows over N; every N that was measured, so that the curve between shows too."""
+    """FigureRows over N: every N that was measured in all of a choice's windows, so that the curve
+    between the paper's N shows too."""
     chosen = measured.curves.filter(
         pl.col("length") == measured.length, pl.col("top_n") <= max(config.top_ns)
     )
-    return summarise(chosen, MEASURES, config.seed)
+    windows = pl.col("window").n_unique()
+    everywhere = windows.over(*CHOICE, "top_n") == windows.over(*CHOICE)
+    return summarise(chosen.filter(everywhere), MEASURES, config.seed)

@@ -39,9 +39,9 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
     """CriticalRows: one per choice, L, form of the expectation and level, of the first window."""
     found = [
         row
-        for group, table in _groups(measured)
+        for group, windows in _groups(measured)
         for expected in EXPECTED
-        for row in _critical(group, table, expected, config)
+        for row in _critical(group, windows, expected, config)
     ]
     return pl.DataFrame(found, schema=frame_schema(CriticalRow))
 
@@ -49,9 +49,9 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
 def tests(measured: Measured) -> pl.DataFrame:
     """KsTestRows: every single test."""
     found = []
-    for group, table in _groups(measured):
+    for group, windows in _groups(measured):
         for expected in EXPECTED:
-            samples = _Samples.of(table, expected)
+            samples = _Samples.of(windows[0], expected)
             for at, n in enumerate(samples.top_ns):
                 distance, expectation = samples.distance[at], samples.expectation[at]
                 tested: Any = ks_2samp(distance, expectation)
@@ -92,19 +92,21 @@ class _Samples:
         )
 
 
-def _groups(measured: Measured) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
-    first = measured.curves.filter(pl.col("window") == pl.col("window").min())
+def _groups(measured: Measured) -> Iterator[tuple[dict[str, Any], list[pl.DataFrame]]]:
+    """Each choice at each L, with a table for every window, the first one first."""
     place = [*CHOICE, "length"]
-    for values, table in first.sort(place).group_by(place, maintain_order=True):
-        # A choice that was measured at a single N, for another figure, has no critical one.
-        if table["top_n"].n_unique() > 1:
-            yield dict(zip(place, values, strict=True)), table
+    for values, table in measured.curves.sort(place).group_by(place, maintain_order=True):
+        windows = table.sort("window").partition_by("window", maintain_order=True)
+        # A window that was measured at a single N, for another figure, has no critical one.
+        several = [each for each in windows if each["top_n"].n_unique() > 1]
+        if several:
+            yield dict(zip(place, values, strict=True)), several
 
 
 def _critical(
-    group: dict[str, Any], table: pl.DataFrame, expected: str, config: Config
+    group: dict[str, Any], windows: list[pl.DataFrame], expected: str, config: Config
 ) -> Iterator[dict[str, Any]]:
-    samples = _Samples.of(table, expected)
+    samples = _Samples.of(windows[0], expected)
     if not samples.top_ns:
         return
     heads = samples.distance.shape[1]
@@ -139,12 +141,31 @@ def _critical(
             "high": high,
             "found": sum(each is not None for each in again) / len(again) if again else None,
             "few_heads": _median(_first_accepted(samples.top_ns, gaps["fewer"], few, level)),
+            **_over_windows(windows, expected, level),
             "tried": max(samples.top_ns),
             "sampled_from": sampled_from,
             "heads": heads,
-            "windows": 1,
+            "windows": len(windows),
             "rows": most,
         }
+
+
+def _over_windows(
+    windows: list[pl.DataFrame], expected: str, level: float
+) -> dict[str, int | None]:
+    """The smallest and the largest critical N of the windows; None if one of them has none."""
+    found = []
+    for table in windows:
+        samples = _Samples.of(table, expected)
+        heads = samples.distance.shape[-1]
+        gaps = largest_gaps(samples, np.ones((1, heads), np.int64))
+        found.append(_first_accepted(samples.top_ns, gaps, heads, level)[0])
+    there = [n for n in found if n is not None]
+    whole = len(there) == len(found) > 1
+    return {
+        "window_low": min(there) if whole else None,
+        "window_high": max(there) if whole else None,
+    }
 
 
 def _counts(draws: Sequence[np.ndarray], heads: int) -> np.ndarray:

@@ -135,9 +135,11 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
             pl.col("head").first(),
             pl.len().cast(pl.Int64).alias("heads"),
         )
-        .with_columns(half=1.96 * pl.col("spread") / pl.col("rows").sqrt())
+        # On the logarithm, where an interval around a positive mean stays positive.
+        .with_columns(half=1.96 * pl.col("spread") / pl.col("rows").sqrt() / pl.col("maximum"))
         .with_columns(
-            low=pl.col("maximum") - pl.col("half"), high=pl.col("maximum") + pl.col("half")
+            low=pl.col("maximum") * (-pl.col("half")).exp(),
+            high=pl.col("maximum") * pl.col("half").exp(),
         )
         .with_columns(epsilon=pl.when(pl.col("epsilon") > 0).then("epsilon"))
     )

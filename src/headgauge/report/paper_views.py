@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +16,7 @@ from headgauge.results.paper_schema import (
     UNTESTABLE,
 )
 
+_WIDE = 140  # columns, from which on the numbers have room
 STYLES = {
     REPRODUCED: "green",
     PRINTED_ONLY: "yellow",
@@ -23,15 +25,20 @@ STYLES = {
 }
 
 
-def verdict_view(verdicts: pl.DataFrame) -> Table:
-    """A line for each claim, in the paper's order, and how many got which word."""
+def verdict_view(verdicts: pl.DataFrame, width: int | None = None) -> Table:
+    """A line for each claim, in the paper's order, and how many got which word.
+
+    A narrow terminal loses the numbers, which the page has; `width` is the terminal's unless given.
+    """
+    wide = (Console().width if width is None else width) >= _WIDE
     table = _table("The paper's claims")
-    for heading in ("where", "claim", "ours, printed formula", "corrected", "verdict"):
-        table.add_column(heading, overflow="fold")
+    numbers = ("paper", "printed", "corrected") if wide else ("paper",)
+    headings = {"printed": "ours, printed formula", "corrected": "ours, corrected"}
+    for heading in ("where", "claim", *numbers, "verdict"):
+        table.add_column(headings.get(heading, heading), overflow="fold")
     for row in verdicts.iter_rows(named=True):
         word = Text(row["verdict"], style=STYLES.get(row["verdict"], ""))
-        told = (row["where"], row["claim"], row["printed"], row["corrected"])
-        table.add_row(*map(Text, told), word)
+        table.add_row(*(Text(row[name]) for name in ("where", "claim", *numbers)), word)
     counts = dict(verdicts.group_by("verdict").len().rows())
     table.caption = ", ".join(f"{counts[word]} {word}" for word in STYLES if word in counts)
     return table
@@ -43,7 +50,7 @@ def choice_view(choices: pl.DataFrame) -> Table:
     for heading in ("vectors", "scale", "keys"):
         table.add_column(heading)
     for heading in ("critical N", "/ L", "eq. 24", "N_s/N, N ≥ 16", "rows"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in choices.iter_rows(named=True):
         low, high = row["plateau_low"], row["plateau_high"]
         share = row["critical_share"]
@@ -54,7 +61,7 @@ def choice_view(choices: pl.DataFrame) -> Table:
             _number(row["critical_n"]),
             "" if share is None else f"{share:.3f}",
             _number(row["critical_n_corrected"]),
-            "" if low is None else f"{low:.2f} to {high:.2f}",
+            "" if low is None else f"{low:.2f}–{high:.2f}",
             f"{row['rows']:.0f}",
             style="bold" if row["closest"] else None,
         )

@@ -86,11 +86,13 @@ class CriticalRow:
     high: int | None
     found: float | None  # share of the bootstrap draws in which there was a critical N
     few_heads: int | None  # the critical N with 144 heads drawn at random, as many as GPT-2 has
+    window_low: int | None  # the smallest and the largest over the windows, where all have one
+    window_high: int | None
     tried: int  # the largest N tried
-    sampled_from: int | None  # above this N only some of the rows were measured; None: all rows
+    sampled_from: int | None  # the first N for which only part of the other N's rows were measured
     heads: int
-    windows: int
-    rows: float
+    windows: int  # behind window_low and window_high; all else is of the first
+    rows: float  # query rows behind a head's number at the smallest N
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ def _critical():
                             "sampled_from": 100,
                             "heads": HEADS,
                             "windows": 4,
-                            "rows": 128.0,
+                            "rows": float(length),
                         }
                     )
     return rows

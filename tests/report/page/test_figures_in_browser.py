@@ -144,7 +144,8 @@ def test_figure_2c_switches_level_and_length(reproduction):
     assert reproduction.line("#fig2c .chart-whole", "printed")[1024] == 30
     reproduction.choose(length, "256")
     assert "N, at L = 256" in reproduction.text("#fig2c .chart-whole:nth-child(2) svg")
-    assert "above N = 100" in reproduction.text("#fig2c figcaption")
+    caption = reproduction.text("#fig2c figcaption")
+    assert "All query rows that count; fewer from N = 100 on." in caption
 
 
 def test_a_mean_over_fewer_windows_stands_off_the_line(reproduction):

@@ -161,3 +161,21 @@ def test_every_control_has_a_name(reproduction):
 def test_the_keyboard_reaches_the_content_first(reproduction):
     reproduction.keys(Keys.TAB)
     assert reproduction.run("return document.activeElement.className") == "skip"
+
+
+def test_every_option_of_every_control_can_be_chosen(reproduction):
+    """Whatever fails in one of them is said in the console, which the fixture reads at the end."""
+    tried = reproduction.run(
+        "let tried = 0; for (const box of document.querySelectorAll('select'))"
+        "  for (const option of [...box.options].reverse()) {"
+        "    box.value = option.value; box.dispatchEvent(new Event('change')); tried += 1; }"
+        "const pressed = 'input, .legend button, .sort, .zoomers button';"
+        "for (const each of document.querySelectorAll(pressed)) { each.click(); tried += 1; }"
+        "return tried"
+    )
+    assert tried > 80
+    drawn = reproduction.run(
+        "return [...document.querySelectorAll('svg.chart')].map(e => e.innerHTML).join('')"
+    )
+    assert "NaN" not in drawn
+    assert "undefined" not in reproduction.text("main")

@@ -2,9 +2,11 @@
 
 import polars as pl
 
-from headgauge.experiments.choice_table import CRITICAL, critical_n, named
+from headgauge.experiments.choice_table import CRITICAL, critical_n
 from headgauge.experiments.verdicts.evidence import Evidence, either
 from headgauge.results.paper_schema import PaperVerdictRow
+
+CRITICAL_LEVEL = 0.01  # the text's
 
 
 def critical_share(evidence: Evidence) -> PaperVerdictRow:
@@ -14,7 +16,6 @@ def critical_share(evidence: Evidence) -> PaperVerdictRow:
     corrected_share = critical_n(critical, evidence.choice, "appendix")[1]
     upper, _ = critical_n(critical, evidence.choice, "upper")
     by = [_about(each) for each in (share, corrected_share)]
-    others = _other_choices(evidence.frames["choices"])
     return PaperVerdictRow(
         claim="critical N is about .06 L",
         where="Fig. 2c",
@@ -24,8 +25,8 @@ def critical_share(evidence: Evidence) -> PaperVerdictRow:
         corrected=_critical_told(critical, evidence.choice, "appendix")
         + f"; against its upper side {'none' if upper is None else f'N = {upper}'}",
         verdict=either(*by),
-        comment=f"With the printed formula, by choice: {others}. The number depends on the choice, "
-        "on the level and on how many heads there are.",
+        comment=f"{_parting(evidence)}{_other_choices(evidence.frames['choices'])} It depends on "
+        "the choice, on the level, and on how many heads there are: more heads, later acceptance.",
     )
 
 
@@ -68,15 +69,42 @@ def _critical_told(critical: pl.DataFrame, choice: dict[str, str], expected: str
             told.append(f"none up to N = {row['tried']} {at}")
             continue
         interval = "" if row["low"] is None else f", {row['low']} to {row['high']} over heads"
+        if row["window_low"] is not None:
+            interval += f", {row['window_low']} to {row['window_high']} over windows"
         few = "" if row["few_heads"] is None else f"; {row['few_heads']} with 144 heads"
         told.append(f"N = {row['critical_n']} = {row['share']:.3f} L {at}{interval}{few}")
     return "; ".join(told) or "not measured"
 
 
+def _parting(evidence: Evidence) -> str:
+    """Whether the test, once it accepts, goes on accepting."""
+    tests = evidence.frames["fig2c_tests"].filter(
+        pl.col("length") == pl.col("length").max(),
+        expected="printed",
+        rule="model",
+        **evidence.choice,
+    )
+    levels = [p < CRITICAL_LEVEL for p in tests.sort("top_n")["p_value"]]
+    names = tests.sort("top_n")["top_n"].to_list()
+    if all(levels) or not levels:
+        return ""
+    first = levels.index(False)
+    again = next((n for n, out in zip(names[first:], levels[first:], strict=True) if out), None)
+    if again is None:
+        return ""
+    return f"The two means cross and part: the test rejects again from N = {again} on. "
+
+
 def _other_choices(choices: pl.DataFrame) -> str:
-    return ", ".join(
-        f"{named(row)} {'none' if row['critical_n'] is None else row['critical_n']}"
-        for row in choices.iter_rows(named=True)
+    """How far the other choices are from one another."""
+    there = choices["critical_n"].drop_nulls()
+    if not len(there):
+        return ""
+    none = choices["critical_n"].null_count()
+    missing = f", none for {none} of them" if none else ""
+    return (
+        f"With the printed formula the {len(choices)} choices give N = {there.min()} to "
+        f"{there.max()}{missing}."
     )
 
 

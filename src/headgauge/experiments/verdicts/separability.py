@@ -36,8 +36,9 @@ def separability_settles(evidence: Evidence) -> PaperVerdictRow:
         printed=told,
         corrected="same (a measurement, not a bound)",
         verdict=word(falls and settles),
-        comment=f"In the band: {', '.join(which) or 'no choice'}. All: {_plateaus(choices)}. It is "
-        "a property of the vectors, not a law: no bound implies it.",
+        comment=f"In the band: {', '.join(which) or 'no choice'} of {len(choices)}; the others lie "
+        f"between {_range(choices)}. It is a property of the vectors, not a law: no bound implies "
+        "it.",
     )
 
 
@@ -74,9 +75,6 @@ def _interval(row: dict[str, Any]) -> str:
     )
 
 
-def _plateaus(choices: pl.DataFrame) -> str:
-    return ", ".join(
-        f"{named(row)} {row['plateau_low']:.2f}–{row['plateau_high']:.2f}"
-        for row in choices.iter_rows(named=True)
-        if row["plateau_low"] is not None
-    )
+def _range(choices: pl.DataFrame) -> str:
+    low, high = choices["plateau_low"].min(), choices["plateau_high"].max()
+    return "no numbers" if low is None or high is None else f"{low:.2f} and {high:.2f}"

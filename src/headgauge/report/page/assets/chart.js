@@ -98,7 +98,7 @@ function draw(chart) {
     Math.min(options.tallest || 400, Math.max(options.equal ? 240 : 250, width * ratio)),
   );
   Object.assign(chart, { width: chart.holder.clientWidth, size: [width, height] });
-  const edge = { left: 54, right: 14, top: 26, bottom: 44 };
+  const edge = { left: 58, right: 14, top: 26, bottom: 44 };
   chart.plot = {
     left: edge.left,
     top: edge.top,

@@ -45,26 +45,18 @@ function drawSeries(chart, series) {
 function bandOf(chart, series, points) {
   const held = points
     .map(([point]) => point)
-    .filter(
-      (point) =>
-        !missing(point.low) &&
-        !missing(point.high) &&
-        (!chart.log.y || (point.low > 0 && point.high > 0)),
-    );
+    .filter((point) => !point.apart && !missing(point.low) && !missing(point.high))
+    .filter((point) => !chart.log.y || point.high > 0);
   if (!held.length) return [];
-  const at = (point, side) => `${chart.x(point.x).toFixed(1)} ${chart.y(point[side]).toFixed(1)}`;
-  const bars = held.map((point) => `M${at(point, 'low')}L${at(point, 'high')}`).join('');
-  const around = [
-    ...held.map((point) => at(point, 'high')),
-    ...held
-      .slice()
-      .reverse()
-      .map((point) => at(point, 'low')),
-  ];
-  return [
-    svg('path', { class: seriesClass(series, 'band'), d: `M${around.join('L')}Z` }),
-    held.length === 1 ? svg('path', { class: seriesClass(series, 'line'), d: bars }) : null,
-  ].filter(Boolean);
+  // Below zero there is no place on a logarithmic axis: the band goes to its foot.
+  const least = chart.log.y ? chart.y.domain[0] / 10 : -Infinity;
+  const at = (point, side) =>
+    `${chart.x(point.x).toFixed(1)} ${chart.y(Math.max(least, point[side])).toFixed(1)}`;
+  const above = held.map((point) => at(point, 'high'));
+  const below = held.map((point) => at(point, 'low'));
+  const around = [...above, ...below.reverse()].join('L');
+  const look = held.length === 1 ? 'line' : 'band';
+  return [svg('path', { class: seriesClass(series, look), d: `M${around}Z` })];
 }
 
 function boxOf(chart, series, box) {

@@ -46,7 +46,7 @@ function panelName(group) {
 }
 
 function figure1(groups) {
-  const names = ['Vectors', 'Weighted vectors', 'Zoom on the ball around s'];
+  const names = ['Vectors', 'Weighted vectors', 'Zoom on the selected'];
   const together = [];
   const hidden = new Set();
   for (const name of names)
@@ -85,17 +85,17 @@ function figure1(groups) {
       series: [sumSeries(x, y, r), ...pointSeries(points, 'scaled_x', 'scaled_y')],
       circles: [{ x, y, r, name: 'ball' }],
     };
-    const near = (middle) => [middle - 1.25 * r, middle + 1.25 * r];
     showChart(charts[0], {
       ...axes('x_i'),
       series: pointSeries(points, 'x', 'y'),
       circles: onCircle ? [{ x: 0, y: 0, r: 1, name: 'unit' }] : [],
     });
     showChart(charts[1], weighted);
-    showChart(charts[2], { ...weighted, start: { x: near(x), y: near(y) } });
+    showChart(charts[2], { ...weighted, start: aroundSelected(points) });
     const count = points.filter(inside).length;
     whole.caption(
-      'Left: the vectors x_i. Middle: weighted, α_i x_i, with s and the ball B_r(s). Right: that ball.',
+      'Left: the vectors x_i. Middle: weighted, α_i x_i, with s and the ball B_r(s). Right: its edge,',
+      'where the selected tokens lie.',
       `${points.length} keys, ${n} selected, ${count} of them in the ball of r = ${sig(r, 4)}:`,
       `N_s/N = ${sig(count / n, 3)}.`,
       !onCircle && 'Distances from s are true in the second and third, angles are projected.',
@@ -103,6 +103,13 @@ function figure1(groups) {
   }
   show(0);
   return whole.whole;
+}
+
+// The ball is large beside the weighted vectors: what is inside shows only from near by.
+function aroundSelected(points) {
+  const chosen = points.filter((p) => p.selected);
+  const ends = (name) => padded(range(chosen.map((p) => p[name])), false, 0.3);
+  return { x: ends('scaled_x'), y: ends('scaled_y') };
 }
 
 function sumSeries(x, y, r) {

@@ -39,16 +39,14 @@ function behind(rows) {
 
 // A row counts if it has keys left over beside the N; fewer than those means that some were drawn.
 function rowsBehind(rows) {
-  const due = (row) => row.length - (row.keys === 'visible' ? row.top_n || 0 : 0);
-  const some = (row) =>
-    !('sampled_from' in row && missing(row.sampled_from)) && row.rows < 0.98 * due(row) - 1;
-  const sampled = rows.filter((row) => !missing(row.rows) && some(row));
-  if (!sampled.length) return 'All query rows that count.';
+  const due = (row) => row.length - (row.keys === 'visible' ? row.top_n || 1 : 0);
+  const sampled = rows.filter((row) => !missing(row.rows) && row.rows < 0.98 * due(row) - 1);
   const told = unique(sampled.map((row) => `${Math.round(row.rows)} of ${row.length}`));
   const few = told.length > 3 ? `${told[0]} to ${told[told.length - 1]}` : told.join(', ');
-  const from = sampled[0].sampled_from;
-  const part = sampled.length < rows.length ? ', all in the rest' : '';
-  return `${few} query rows on average${missing(from) ? part : `, above N = ${from}`}.`;
+  const rest = sampled.length < rows.length ? ', all in the rest' : '';
+  const first = told.length ? `${few} query rows on average${rest}` : 'All query rows that count';
+  const from = unique(rows.map((row) => row.sampled_from)).filter((each) => !missing(each));
+  return `${first}${from.length ? `; fewer from N = ${span(from)} on` : ''}.`;
 }
 
 function rowFacts(row) {

@@ -12,7 +12,7 @@ function scale([low, high], [from, to], log) {
   return place;
 }
 
-function padded([low, high], log, share = 0.04) {
+function padded([low, high], log, share = 0.055) {
   if (log) {
     const room = Math.max(Math.log10(high / low), 0.05) * share;
     return low === high ? [low / 1.5, high * 1.5] : [low / 10 ** room, high * 10 ** room];

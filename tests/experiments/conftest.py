@@ -1,0 +1,218 @@
+"""A small model that is reproduced for real, once; what theory says of it; hand-made frames."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+import transformers as hf
+from jaxtyping import config
+from torch import Tensor
+
+from headgauge import experiments
+from headgauge.diagnostics.requests import spread_rows
+from headgauge.experiments import ReproduceSettings, Reproduction
+from headgauge.experiments import fig2c_critical, fig4_sensitivity
+from headgauge.results.paper_schema import (
+    ChoiceRow,
+    CriticalRow,
+    FigureRow,
+    SensitivityFigureRow,
+)
+from headgauge.results.schema import frame_schema
+
+LENGTHS = (20, 40, 110)
+SETTINGS = ReproduceSettings(
+    lengths=LENGTHS,
+    windows=2,
+    threads=1,
+    precision="float64",
+    far_rows=10,
+    drawn_rows=12,
+    choice_rows=9,
+    choice_far_rows=3,
+    rules=("softmax T=2", "sparsemax"),
+    fig2c=fig2c_critical.Config(draws=20),
+    fig4=fig4_sensitivity.Config(temperatures=fig4_sensitivity.grid(5), rows=7),
+)
+CHOICE = {"vectors": "final", "scale": "unit", "keys": "all"}
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Signatures unchecked: the checks are most of the time, and have tests of their own."""
+    config.update("jaxtyping_disable", True)
+    try:
+        yield
+    finally:
+        config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session")
+def model() -> Any:
+    """Random weights that predict nothing, but attend far from uniformly."""
+    torch.manual_seed(0)
+    made = hf.GPT2LMHeadModel(
+        hf.GPT2Config(
+            vocab_size=100, n_embd=32, n_layer=2, n_head=4, n_positions=128, bos_token_id=0,
+            eos_token_id=0,
+        )
+    )  # fmt: skip
+    with torch.no_grad():
+        for name, weight in made.named_parameters():
+            if "c_attn.weight" in name:
+                weight.mul_(30)
+    return made.eval()
+
+
+@pytest.fixture(scope="session")
+def tokens() -> Tensor:
+    source = torch.Generator().manual_seed(1)
+    return torch.randint(100, (2, LENGTHS[-1]), generator=source)
+
+
+@pytest.fixture(scope="session")
+def settings() -> ReproduceSettings:
+    return SETTINGS
+
+
+@pytest.fixture(scope="session")
+def reproduce(model: Any, tokens: Tensor) -> Callable[..., Reproduction]:
+    """A whole run of the small model."""
+
+    def run(**more: Any) -> Reproduction:
+        with unchecked():
+            return experiments.reproduce(model, tokens, **({"settings": SETTINGS} | more))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def found(reproduce: Callable[..., Reproduction]) -> Reproduction:
+    return reproduce()
+
+
+@pytest.fixture(scope="session")
+def kept(
+    reproduce: Callable[..., Reproduction], tmp_path_factory: pytest.TempPathFactory
+) -> Reproduction:
+    """The same run in a folder."""
+    return reproduce(out=tmp_path_factory.mktemp("kept") / "run")
+
+
+@dataclass(frozen=True, eq=False)
+class Attended:
+    """What the model's own eager attention did with the beginning of a window, in float64."""
+
+    weights: Tensor  # (layers, heads, queries, keys)
+    final: Tensor  # (keys, dim), of unit length
+
+    def means(self, measure: Callable[[Tensor, Tensor], Any], rows: int | None = None) -> np.ndarray:
+        """measure(row of weights, vectors) over the rows drawn, per head (layers × heads)."""
+        places = spread_rows(0, self.weights.shape[2], self.weights.shape[2], rows)
+        with unchecked():
+            return np.array(
+                [
+                    [
+                        np.mean([float(measure(head[place], self.final)) for place in places])
+                        for head in layer
+                    ]
+                    for layer in self.weights
+                ]
+            )
+
+
+@pytest.fixture(scope="session")
+def attended(model: Any, tokens: Tensor) -> Callable[[int, int], Attended]:
+    """attended(window, length)."""
+
+    def of(window: int, length: int) -> Attended:
+        before = model.config._attn_implementation
+        model.set_attn_implementation("eager")
+        try:
+            with torch.no_grad():
+                seen = model(
+                    tokens[window : window + 1, :length],
+                    output_attentions=True,
+                    output_hidden_states=True,
+                )
+        finally:
+            model.set_attn_implementation(before)
+        weights = torch.cat(seen.attentions).double()
+        x = torch.nn.functional.normalize(seen.hidden_states[-1][0].double(), dim=-1)
+        return Attended(weights, x)
+
+    return of
+
+
+def parquet_bytes(folder: Path) -> dict[str, bytes]:
+    """All tables of a folder, its units' included, by their places."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*.parquet"))
+    }
+
+
+@pytest.fixture(scope="session", name="parquet_bytes")
+def _parquet_bytes() -> Callable[[Path], dict[str, bytes]]:
+    return parquet_bytes
+
+
+# Hand-made frames
+
+
+def _filled(row: type, values: list[dict[str, Any]], default: dict[str, Any]) -> pl.DataFrame:
+    schema = frame_schema(row)
+    return pl.DataFrame([dict.fromkeys(schema) | default | each for each in values], schema=schema)
+
+
+class Frames:
+    """Frames of a reproduction in which only what a test is about is set."""
+
+    choice = CHOICE
+
+    def figure(self, along: str, **measures: dict[int, float]) -> pl.DataFrame:
+        """FigureRows: measure={place: mean}; `maximum` is the mean too."""
+        default = CHOICE | {"rule": "model", "length": 1024, "top_n": 5, "heads": 8, "windows": 1}
+        rows = [
+            {"measure": measure, along: place, "mean": mean, "maximum": mean, "rows": 9.0}
+            for measure, curve in measures.items()
+            for place, mean in curve.items()
+        ]
+        return _filled(FigureRow, rows, default)
+
+    def critical(self, *rows: dict[str, Any]) -> pl.DataFrame:
+        default = CHOICE | {
+            "rule": "model", "length": 1000, "expected": "printed", "level": 0.01, "tried": 100,
+            "heads": 8, "windows": 1, "rows": 9.0,
+        }  # fmt: skip
+        made = [
+            each | ({"share": each["critical_n"] / each.get("length", 1000)}
+            if each.get("critical_n") else {})
+            for each in rows
+        ]  # fmt: skip
+        return _filled(CriticalRow, made, default)
+
+    def choices(self, *rows: dict[str, Any]) -> pl.DataFrame:
+        return _filled(ChoiceRow, list(rows), CHOICE | {"agrees": 0, "closest": True, "rows": 9.0})
+
+    def sensitivity(
+        self, values: dict[tuple[str, float | None], dict[float, float]]
+    ) -> pl.DataFrame:
+        """SensitivityFigureRows: {(direction, ε): {T: maximum}}."""
+        rows = [
+            {"direction": direction, "epsilon": epsilon, "temperature": t, "maximum": g}
+            for (direction, epsilon), curve in values.items()
+            for t, g in curve.items()
+        ]
+        return _filled(SensitivityFigureRow, rows, {"logits": "scaled"})
+
+
+@pytest.fixture(scope="session")
+def frames() -> Frames:
+    return Frames()

@@ -1,0 +1,51 @@
+import polars as pl
+import pytest
+
+from headgauge.experiments import fig2b_top_n
+from headgauge.experiments.measured import Measured
+from headgauge.theory import distance_bounds, expected_distance
+from headgauge.theory.distance import distance
+from headgauge.theory.selection import top_n
+
+
+@pytest.mark.parametrize("n", [1, 20])
+def test_an_n_is_theorys_on_the_models_own_attention(found, attended, n):
+    measures = {
+        "distance": lambda a, x: distance(a, x, top_n(a, n)),
+        "bound_centroid": lambda a, x: distance_bounds.centroid_bound(a, x, top_n(a, n)),
+        "expected_appendix": lambda a, x: expected_distance.appendix(a, x, n),
+    }
+    for measure, by_theory in measures.items():
+        heads = attended(0, 110).means(by_theory) + attended(1, 110).means(by_theory, rows=12)
+        row = found.paper["fig2b"].row(
+            by_predicate=(pl.col("rule") == "model")
+            & (pl.col("vectors") == "final")
+            & (pl.col("scale") == "unit")
+            & (pl.col("keys") == "all")
+            & (pl.col("top_n") == n)
+            & (pl.col("measure") == measure),
+            named=True,
+        )
+        assert row["mean"] == pytest.approx(heads.mean() / 2, rel=1e-4), measure
+        assert row["length"] == 110
+
+
+def test_every_n_up_to_100_at_the_longest_l(found):
+    own = found.paper["fig2b"].filter(rule="model", measure="distance", **_CLOSEST)
+    assert own["top_n"].to_list() == list(range(1, 101))
+    assert set(found.paper["fig2b"]["length"]) == {110}
+    # Where the second window has no number, there is no band.
+    alone = own.filter(windows=1)
+    assert len(alone) > 20
+    assert alone["low"].null_count() == len(alone)
+    assert own.filter(windows=2)["low"].null_count() == 0
+
+
+_CLOSEST = {"vectors": "final", "scale": "unit", "keys": "all"}
+
+
+def test_a_config_with_a_smaller_largest_n(kept):
+    curves = pl.read_parquet(kept.folder / "paper_curves.parquet")
+    measured = Measured(curves, pl.DataFrame(), pl.DataFrame())
+    some = fig2b_top_n.run(measured, fig2b_top_n.Config(top_ns=(1, 3)))
+    assert set(some["top_n"]) == {1, 2, 3}

@@ -1,0 +1,212 @@
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import ks_2samp
+
+from headgauge.experiments import fig2c_critical
+from headgauge.experiments.fig2c_critical import Config, rejected_from
+from headgauge.experiments.measured import Measured
+from headgauge.results.schema import KeyPointRow, PaperCurveRow, SensitivityRow, frame_schema
+
+LENGTH = 50
+
+
+def _p_value(size: int, gap: int) -> float:
+    """Of two samples whose cumulated counts are `gap` apart where they are most."""
+    first = np.arange(size)
+    with warnings.catch_warnings():
+        # Next to 1 scipy's exact sum may be above 1 by rounding; then it takes the limit, which is
+        # near 1 as well.
+        warnings.filterwarnings("ignore", "ks_2samp: Exact calculation unsuccessful")
+        statistic, p_value = _tested(first, first + gap - 0.5)
+    assert round(statistic * size) == gap
+    return p_value
+
+
+def _tested(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    found: Any = ks_2samp(first, second)
+    return float(found.statistic), float(found.pvalue)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 12, 31, 144, 270])
+def test_the_gap_that_is_rejected_is_scipys(size):
+    values = {gap: _p_value(size, gap) for gap in range(1, size + 1)}
+    for level in (0.001, 0.01, 0.05, 0.2):
+        wanted = next((gap for gap, p in values.items() if p < level), size + 1)
+        assert rejected_from(size, level) == wanted, level
+
+
+def _samples(distance: np.ndarray, expectation: np.ndarray) -> fig2c_critical._Samples:
+    top_ns = tuple(range(1, len(distance) + 1))
+    return fig2c_critical._Samples(top_ns, distance, expectation, (9.0,) * len(distance))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_gaps_are_the_statistic(ties):
+    draw = np.random.default_rng(0)
+    a, b = draw.normal(size=(2, 6, 30))
+    b += np.linspace(0, 2, 6)[:, None]
+    if ties:
+        a, b = np.round(2 * a) / 2, np.round(2 * b) / 2
+        b[3] = a[3]
+    draws = [draw.integers(30, size=30) for _ in range(8)]
+    draws += [draw.choice(30, size=11, replace=False) for _ in range(4)]
+    counts = np.array([np.bincount(each, minlength=30) for each in draws])
+    found = fig2c_critical.largest_gaps(_samples(a, b), counts)
+    assert found.shape == (6, 12)
+    for (n, at), chosen in zip(
+        itertools.product(range(6), range(12)), draws * 6, strict=True
+    ):  # fmt: skip
+        assert found[n, at] == round(_tested(a[n, chosen], b[n, chosen])[0] * len(chosen))
+    if ties:
+        assert (found[3] == 0).all()
+
+
+def _measured(distance: np.ndarray, printed: np.ndarray, **columns) -> Measured:
+    """Curves of (N, heads) numbers, under the closest choice."""
+    schema = frame_schema(PaperCurveRow)
+    top_ns = columns.pop("top_ns", range(1, len(distance) + 1))
+    rows = [
+        {
+            "window": 0, "length": LENGTH, "layer": head // 4, "occurrence": 0,
+            "module": f"m{head // 4}", "head": head % 4, "top_n": n, "vectors": "final",
+            "scale": "unit", "keys": "all", "rule": "model", "rows": 50,
+            "distance": float(distance[at, head]), "expected_printed": float(printed[at, head]),
+            "expected_appendix": 100.0 + float(printed[at, head]),
+            "expected_upper": float(distance[at, head]),
+        }
+        | {name: value(n, head) for name, value in columns.items()}
+        for at, n in enumerate(top_ns)
+        for head in range(distance.shape[1])
+    ]  # fmt: skip
+    curves = pl.DataFrame([dict.fromkeys(schema) | row for row in rows], schema=schema)
+    empty = (pl.DataFrame(schema=frame_schema(row)) for row in (SensitivityRow, KeyPointRow))
+    return Measured(curves, *empty)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_critical_n_is_that_of_the_naive_loop(seed):
+    draw = np.random.default_rng(seed)
+    distance = draw.normal(size=(15, 24))
+    printed = draw.normal(size=(15, 24)) + np.linspace(2.5, 0, 15)[:, None]
+    found = fig2c_critical.run(_measured(distance, printed), Config(draws=5))
+    for level in (0.01, 0.05):
+        naive = next(
+            n
+            for n in range(1, 16)
+            if _tested(distance[n - 1], printed[n - 1])[1] >= level
+        )
+        row = found.row(by_predicate=_is("printed", level), named=True)
+        assert row["critical_n"] == naive
+        assert row["share"] == naive / LENGTH
+        assert (row["heads"], row["windows"], row["tried"], row["rows"]) == (24, 1, 15, 50.0)
+        assert row["sampled_from"] is None
+    loose, strict = (
+        found.row(by_predicate=_is("printed", level), named=True)["critical_n"]
+        for level in (0.01, 0.05)
+    )
+    assert loose <= strict
+
+
+def _is(expected: str, level: float) -> pl.Expr:
+    return (pl.col("expected") == expected) & (pl.col("level") == level)
+
+
+def test_none_where_every_test_rejects_and_one_where_none_does():
+    draw = np.random.default_rng(0)
+    distance, printed = draw.normal(size=(2, 6, 12))
+    found = fig2c_critical.run(_measured(distance, printed), Config(draws=10))
+    never = found.row(by_predicate=_is("appendix", 0.01), named=True)
+    for name in ("critical_n", "share", "low", "high", "few_heads"):
+        assert never[name] is None, name
+    assert never["found"] == 0.0
+    assert never["tried"] == 6
+    same = found.row(by_predicate=_is("upper", 0.05), named=True)  # the distance itself
+    assert (same["critical_n"], same["low"], same["high"], same["found"]) == (1, 1, 1, 1.0)
+    assert same["few_heads"] == 1
+
+
+def test_the_interval_and_the_smaller_number_of_heads():
+    draw = np.random.default_rng(4)
+    distance = draw.normal(size=(40, 200))
+    printed = draw.normal(size=(40, 200)) + np.linspace(2, 0, 40)[:, None]
+    measured = _measured(distance, printed)
+    row = fig2c_critical.run(measured, Config(draws=100, few_heads=20)).row(
+        by_predicate=_is("printed", 0.01), named=True
+    )
+    assert row["low"] <= row["critical_n"] <= row["high"]
+    assert row["low"] < row["high"]
+    # A test of fewer heads stops rejecting earlier.
+    assert row["few_heads"] < row["low"]
+    again = fig2c_critical.run(measured, Config(draws=100, few_heads=20))
+    assert again.equals(fig2c_critical.run(measured, Config(draws=100, few_heads=20)))
+    # As many heads as there are: every draw is the whole model.
+    whole = fig2c_critical.run(measured, Config(draws=3, few_heads=200))
+    assert (whole["few_heads"] == whole["critical_n"]).drop_nulls().all()
+
+
+def test_only_the_first_window_and_several_n_count():
+    draw = np.random.default_rng(0)
+    distance, printed = draw.normal(size=(2, 6, 8))
+    measured = _measured(distance, printed)
+    other = measured.curves.with_columns(window=pl.lit(1, pl.Int64), distance=pl.col("distance") + 100)
+    both = Measured(pl.concat([measured.curves, other]), measured.sensitivity, measured.points)
+    config = Config(draws=5)
+    assert fig2c_critical.run(both, config).equals(fig2c_critical.run(measured, config))
+    single = Measured(measured.curves.filter(top_n=5), measured.sensitivity, measured.points)
+    assert fig2c_critical.run(single, config).is_empty()
+
+
+def test_an_n_that_some_heads_lack_is_left_out():
+    draw = np.random.default_rng(0)
+    distance, printed = draw.normal(size=(2, 4, 8))
+    measured = _measured(
+        distance, printed, expected_printed=lambda n, head: None if (n, head) == (1, 3) else 0.0
+    )
+    assert fig2c_critical._Samples.of(measured.curves, "printed").top_ns == (2, 3, 4)
+    assert fig2c_critical._Samples.of(measured.curves, "appendix").top_ns == (1, 2, 3, 4)
+
+
+def test_where_only_some_rows_were_drawn_is_told():
+    draw = np.random.default_rng(0)
+    distance, printed = draw.normal(size=(2, 6, 8))
+    measured = _measured(distance, printed, rows=lambda n, head: 50 if n < 4 else 10)
+    found = fig2c_critical.run(measured, Config(draws=2))
+    assert set(found["sampled_from"]) == {4}
+    assert set(found["rows"]) == {50.0}
+
+
+def test_every_single_test_is_scipys():
+    draw = np.random.default_rng(0)
+    distance, printed = draw.normal(size=(2, 5, 9))
+    tests = fig2c_critical.tests(_measured(distance, printed))
+    assert len(tests) == 3 * 5
+    for row in tests.filter(expected="printed").iter_rows(named=True):
+        a, b = distance[row["top_n"] - 1], printed[row["top_n"] - 1]
+        assert (row["statistic"], row["p_value"]) == _tested(a, b)
+        assert (row["distance"], row["expectation"]) == pytest.approx((a.mean(), b.mean()))
+
+
+@pytest.mark.parametrize("heads", [5, 144])
+def test_samples_that_hardly_differ_raise_no_warning(heads):
+    values = np.arange(float(heads))[None]
+    measured = _measured(np.repeat(values, 2, 0), np.repeat(values + 0.5, 2, 0))
+    tests = fig2c_critical.tests(measured).filter(expected="printed")
+    assert tests["statistic"].to_list() == pytest.approx([1 / heads] * 2)
+    assert tests["p_value"].to_list() == pytest.approx([1.0, 1.0])
+
+
+def test_the_real_run_agrees_with_the_naive_loop(found):
+    tests = found.paper["fig2c_tests"]
+    for row in found.paper["fig2c"].iter_rows(named=True):
+        place = {name: row[name] for name in ("vectors", "scale", "keys", "rule", "length")}
+        mine = tests.filter(expected=row["expected"], **place).sort("top_n")
+        accepted = mine.filter(pl.col("p_value") >= row["level"])
+        assert row["critical_n"] == (accepted["top_n"][0] if len(accepted) else None)
+        assert row["tried"] == mine["top_n"].max()
+    assert found.paper["fig2c"]["critical_n"].null_count() > 0
+    assert found.paper["fig2c"]["critical_n"].n_unique() > 2
