@@ -49,8 +49,16 @@ def _measure(model: Any, ids: Tensor, *asked: CurveRequest, **more: Any) -> Unit
 
 
 def _request(**more: Any) -> CurveRequest:
-    given = {"vectors": "value", "scale": "unit", "keys": "visible", "top_ns": TOP_NS}
-    return CurveRequest(**given | {"table": "paper_curves", "part": "paper"} | more)
+    given: dict[str, Any] = {
+        "vectors": "value",
+        "scale": "unit",
+        "keys": "visible",
+        "top_ns": TOP_NS,
+        "table": "paper_curves",
+        "part": "paper",
+    }
+    given.update(more)
+    return CurveRequest(**given)
 
 
 # Which rows

@@ -16,8 +16,7 @@ from torch import Tensor
 
 from headgauge import experiments
 from headgauge.diagnostics.requests import spread_rows
-from headgauge.experiments import ReproduceSettings, Reproduction
-from headgauge.experiments import fig2c_critical, fig4_sensitivity
+from headgauge.experiments import ReproduceSettings, Reproduction, fig2c_critical, fig4_sensitivity
 from headgauge.results.paper_schema import (
     ChoiceRow,
     CriticalRow,
@@ -44,13 +43,19 @@ CHOICE = {"vectors": "final", "scale": "unit", "keys": "all"}
 
 
 @contextmanager
-def unchecked() -> Iterator[None]:
+def _unchecked() -> Iterator[None]:
     """Signatures unchecked: the checks are most of the time, and have tests of their own."""
     config.update("jaxtyping_disable", True)
     try:
         yield
     finally:
         config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    with _unchecked():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -86,8 +91,9 @@ def reproduce(model: Any, tokens: Tensor) -> Callable[..., Reproduction]:
     """A whole run of the small model."""
 
     def run(**more: Any) -> Reproduction:
-        with unchecked():
-            return experiments.reproduce(model, tokens, **({"settings": SETTINGS} | more))
+        with _unchecked():
+            given: dict[str, Any] = {"settings": SETTINGS} | more
+            return experiments.reproduce(model, tokens, **given)
 
     return run
 
@@ -112,10 +118,12 @@ class Attended:
     weights: Tensor  # (layers, heads, queries, keys)
     final: Tensor  # (keys, dim), of unit length
 
-    def means(self, measure: Callable[[Tensor, Tensor], Any], rows: int | None = None) -> np.ndarray:
+    def means(
+        self, measure: Callable[[Tensor, Tensor], Any], rows: int | None = None
+    ) -> np.ndarray:
         """measure(row of weights, vectors) over the rows drawn, per head (layers × heads)."""
         places = spread_rows(0, self.weights.shape[2], self.weights.shape[2], rows)
-        with unchecked():
+        with _unchecked():
             return np.array(
                 [
                     [

@@ -1,4 +1,6 @@
+import itertools
 import math
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -94,32 +96,31 @@ def test_the_circle_is_an_illustration_in_the_plane(found):
     some = circle.filter("selected")
     assert some["s_y"][0] == pytest.approx(some["scaled_y"].sum())
     outside = circle.filter(~pl.col("selected"))
-    away = ((outside["scaled_x"] - outside["s_x"]) ** 2 + (outside["scaled_y"] - outside["s_y"]) ** 2)
+    away = (outside["scaled_x"] - outside["s_x"]) ** 2 + (outside["scaled_y"] - outside["s_y"]) ** 2
     assert circle["radius"][0] == pytest.approx(math.sqrt(away.min()))  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(
-    ("layers", "drawn"), [(1, {0}), (2, {0, 1}), (12, {0, 2, 4, 7, 9, 11}), (30, {0, 6, 12, 17, 23, 29})]
-)  # fmt: skip
+    ("layers", "drawn"),
+    [
+        (1, {0}),
+        (2, {0, 1}),
+        (12, {0, 2, 4, 7, 9, 11}),
+        (30, {0, 6, 12, 17, 23, 29}),
+    ],
+)
 def test_the_drawn_layers_are_spread_over_the_model(layers, drawn):
-    class Call:
-        occurrence = 0
-
-    class Head:
-        call = Call()
-
-    asked = []
-
-    def vectors(kind: str) -> None:
-        asked.append((Call.layer, Head.head, kind))
-
+    asked = set()
     probe = fig1_geometry.probe(Config(), layers)
     assert (probe.table, probe.kinds) == ("points", ("final",))
-    for Call.layer in range(layers):
-        for Head.head in range(2):
-            assert probe.measure(Head(), vectors) == []
-    assert {layer for layer, _, _ in asked} == drawn
-    assert {(head, kind) for _, head, kind in asked} == {(0, "final")}
+    for layer, number in itertools.product(range(layers), range(2)):
+        head = SimpleNamespace(head=number, call=SimpleNamespace(layer=layer, occurrence=0))
+
+        def vectors(kind: str, place: tuple[int, int] = (layer, number)) -> None:
+            asked.add((*place, kind))
+
+        assert probe.measure(head, vectors) == []
+    assert asked == {(layer, 0, "final") for layer in drawn}
 
 
 def test_without_points_there_is_the_circle():

@@ -42,7 +42,8 @@ def test_a_length_is_theorys_on_the_models_own_attention(found, attended, length
 
 
 def test_rules_have_curves_of_their_own(found):
-    own = found.paper["fig2a"].filter(measure="distance")
+    closest = {"vectors": "final", "scale": "unit", "keys": "all"}
+    own = found.paper["fig2a"].filter(measure="distance", **closest)
     assert set(own["rule"]) == {"model", "softmax T=2", "sparsemax"}
     assert set(own.group_by("rule").len()["len"]) == {3}
     means = own.filter(length=40).select("rule", "mean").rows()

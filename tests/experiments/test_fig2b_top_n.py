@@ -30,18 +30,20 @@ def test_an_n_is_theorys_on_the_models_own_attention(found, attended, n):
         assert row["length"] == 110
 
 
-def test_every_n_up_to_100_at_the_longest_l(found):
-    own = found.paper["fig2b"].filter(rule="model", measure="distance", **_CLOSEST)
-    assert own["top_n"].to_list() == list(range(1, 101))
+def test_every_n_that_all_windows_have(found, kept):
+    curves = pl.read_parquet(kept.folder / "paper_curves.parquet")
+    closest = {"vectors": "final", "scale": "unit", "keys": "all", "rule": "model"}
+    again = curves.filter(window=1, length=110, **closest)["top_n"].unique().sort()
+    own = found.paper["fig2b"].filter(measure="distance", **closest)
+    assert own["top_n"].to_list() == again.to_list()
+    assert {1, 5, 10, 20, 100} < set(own["top_n"])
+    assert set(own["windows"]) == {2}
+    assert own["low"].null_count() == 0
+    # Other choices have one window, and no band.
+    other = found.paper["fig2b"].filter(measure="distance", vectors="value", scale="raw")
+    assert set(other["windows"]) == {1}
+    assert other["low"].null_count() == len(other) > 20
     assert set(found.paper["fig2b"]["length"]) == {110}
-    # Where the second window has no number, there is no band.
-    alone = own.filter(windows=1)
-    assert len(alone) > 20
-    assert alone["low"].null_count() == len(alone)
-    assert own.filter(windows=2)["low"].null_count() == 0
-
-
-_CLOSEST = {"vectors": "final", "scale": "unit", "keys": "all"}
 
 
 def test_a_config_with_a_smaller_largest_n(kept):

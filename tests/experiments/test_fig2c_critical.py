@@ -96,9 +96,7 @@ def test_the_critical_n_is_that_of_the_naive_loop(seed):
     found = fig2c_critical.run(_measured(distance, printed), Config(draws=5))
     for level in (0.01, 0.05):
         naive = next(
-            n
-            for n in range(1, 16)
-            if _tested(distance[n - 1], printed[n - 1])[1] >= level
+            n for n in range(1, 16) if _tested(distance[n - 1], printed[n - 1])[1] >= level
         )
         row = found.row(by_predicate=_is("printed", level), named=True)
         assert row["critical_n"] == naive
@@ -149,16 +147,48 @@ def test_the_interval_and_the_smaller_number_of_heads():
     assert (whole["few_heads"] == whole["critical_n"]).drop_nulls().all()
 
 
-def test_only_the_first_window_and_several_n_count():
+def test_the_first_window_decides_and_the_others_give_the_range():
+    draw = np.random.default_rng(0)
+    distance = draw.normal(size=(15, 24))
+    printed = draw.normal(size=(15, 24)) + np.linspace(2.5, 0, 15)[:, None]
+    later = draw.normal(size=(15, 24)) + np.linspace(5, 0, 15)[:, None]
+    windows = [_measured(distance, printed), _measured(distance, later)]
+    second = windows[1].curves.with_columns(window=pl.lit(1, pl.Int64))
+    empty = (windows[0].sensitivity, windows[0].points)
+    config = Config(draws=5)
+    alone, other, both = (
+        fig2c_critical.run(measured, config).filter(expected="printed")
+        for measured in (*windows, Measured(pl.concat([second, windows[0].curves]), *empty))
+    )
+    over = ["window_low", "window_high", "windows"]
+    assert both.drop(over).equals(alone.drop(over))
+    assert alone.select(over).rows() == [(None, None, 1)] * 2
+    assert both["windows"].to_list() == [2, 2]
+    assert both["window_low"].equals(alone["critical_n"], check_names=False)
+    assert both["window_high"].equals(other["critical_n"], check_names=False)
+    assert (both["window_low"] != both["window_high"]).any()
+
+
+def test_windows_of_which_one_has_no_critical_n_have_no_range():
+    draw = np.random.default_rng(0)
+    distance, printed = draw.normal(size=(2, 6, 12))
+    never = _measured(distance, printed + 100).curves.with_columns(window=pl.lit(1, pl.Int64))
+    first = _measured(distance, printed)
+    both = Measured(pl.concat([first.curves, never]), first.sensitivity, first.points)
+    row = fig2c_critical.run(both, Config(draws=2)).row(
+        by_predicate=_is("printed", 0.01), named=True
+    )
+    assert row["critical_n"] == 1
+    assert (row["window_low"], row["window_high"]) == (None, None)
+
+
+def test_a_choice_at_a_single_n_has_no_critical_one():
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 6, 8))
     measured = _measured(distance, printed)
-    other = measured.curves.with_columns(window=pl.lit(1, pl.Int64), distance=pl.col("distance") + 100)
-    both = Measured(pl.concat([measured.curves, other]), measured.sensitivity, measured.points)
-    config = Config(draws=5)
-    assert fig2c_critical.run(both, config).equals(fig2c_critical.run(measured, config))
     single = Measured(measured.curves.filter(top_n=5), measured.sensitivity, measured.points)
-    assert fig2c_critical.run(single, config).is_empty()
+    assert fig2c_critical.run(single, Config(draws=2)).is_empty()
+    assert fig2c_critical.tests(single).is_empty()
 
 
 def test_an_n_that_some_heads_lack_is_left_out():

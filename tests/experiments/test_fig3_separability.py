@@ -12,9 +12,7 @@ def test_an_n_is_theorys_on_the_models_own_attention(found, attended, n):
     def lower(a, x):
         chosen = top_n(a, n)
         xi = separability.xi(a, chosen, separability.minimum_separation(x))
-        return separability.deterministic_lower_bound(
-            xi, chosen, separability.radius(a, x, chosen)
-        )
+        return separability.deterministic_lower_bound(xi, chosen, separability.radius(a, x, chosen))
 
     measures = {
         "separability": lambda a, x: separability.separability(a, x, top_n(a, n)),

@@ -78,9 +78,7 @@ def test_two_runs_are_equal(found, kept):
     assert kept.scan.heads.equals(found.scan.heads)
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(
-    kept, reproduce, parquet_bytes, tmp_path
-):
+def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(kept, reproduce, parquet_bytes, tmp_path):
     folder = tmp_path / "run"
 
     def stop(share: float) -> None:

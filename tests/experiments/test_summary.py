@@ -90,5 +90,7 @@ def test_the_order_of_the_rows_does_not_show():
     curves = _curves(np.random.default_rng(1).normal(size=(4, 9)) * 10.0 ** np.arange(9))
     found = summarise(curves, ("distance", "radius"), 0)
     for seed in range(3):
-        again = summarise(curves.sample(fraction=1, shuffle=True, seed=seed), ("radius", "distance"), 0)
+        again = summarise(
+            curves.sample(fraction=1, shuffle=True, seed=seed), ("radius", "distance"), 0
+        )
         assert again.equals(found)

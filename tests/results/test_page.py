@@ -59,5 +59,5 @@ def test_what_names_a_choice_is_explained_in_each_table():
     line = '| `scale` | str | "unit" or "raw": the length of the vectors |'
     # PaperCurveRow inherits it.
     assert page.render().count(line) == len(curves) + 1 + len(paper) == 6
-    forms = "| `expected` | str | \"printed\" (false), "
+    forms = '| `expected` | str | "printed" (false), '
     assert page.render().count(forms) == 2

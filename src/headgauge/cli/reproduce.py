@@ -93,7 +93,7 @@ def command(
         bool,
         typer.Option(
             "--quick",
-            help="The same figures from fewer rows, N and windows, in under a minute.",
+            help="The same figures from L = 512, one window, fewer rows and N, in under a minute.",
             rich_help_panel=_KEPT,
         ),
     ] = False,
@@ -150,7 +150,8 @@ def command(
     source = ModelSource(name, dtype, device)
     with notes.status(f"loading {name}"):
         context = source.open().facts.context_length
-    longest = length or min(1024, context or 1024)
+    usual = experiments.QUICK_LENGTH if quick else max(experiments.LENGTHS)
+    longest = length or min(usual, context or usual)
     settings = experiments.ReproduceSettings(lengths=_lengths(longest), **chosen)
     settings = experiments.quick(settings) if quick else settings
     plan = experiments.make_reproduction(source, read_text(text, notes), settings)

@@ -22,12 +22,13 @@ from headgauge.experiments.choices import CHOICES, CLOSEST, RULES, Choice
 from headgauge.experiments.measured import Measured
 from headgauge.experiments.reproducing import make_reproduction, reproduce
 from headgauge.experiments.result import Reproduction
-from headgauge.experiments.settings import LENGTHS, ReproduceSettings, quick
+from headgauge.experiments.settings import LENGTHS, QUICK_LENGTH, ReproduceSettings, quick
 
 __all__ = [
     "CHOICES",
     "CLOSEST",
     "LENGTHS",
+    "QUICK_LENGTH",
     "RULES",
     "Choice",
     "Measured",

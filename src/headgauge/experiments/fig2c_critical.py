@@ -11,11 +11,11 @@ resampled heads.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import ks_2samp
 
 from headgauge.experiments.measured import CHOICE, Measured
 from headgauge.results.paper_schema import CriticalRow, KsTestRow
@@ -31,7 +31,7 @@ class Config:
     largest: int = 100
     levels: tuple[float, ...] = (0.01, 0.05)
     few_heads: int = 144
-    draws: int = 200
+    draws: int = 100
     seed: int = 0
 
 
@@ -52,18 +52,18 @@ def tests(measured: Measured) -> pl.DataFrame:
     for group, windows in _groups(measured):
         for expected in EXPECTED:
             samples = _Samples.of(windows[0], expected)
-            for at, n in enumerate(samples.top_ns):
-                distance, expectation = samples.distance[at], samples.expectation[at]
-                tested: Any = ks_2samp(distance, expectation)
+            size = samples.distance.shape[-1]
+            gaps = largest_gaps(samples, np.ones((1, size), np.int64))[:, 0].tolist()
+            for at, (n, gap) in enumerate(zip(samples.top_ns, gaps, strict=True)):
                 found.append(
                     group
                     | {
                         "expected": expected,
                         "top_n": n,
-                        "distance": float(distance.mean()),
-                        "expectation": float(expectation.mean()),
-                        "statistic": float(tested.statistic),
-                        "p_value": float(tested.pvalue),
+                        "distance": math.fsum(samples.distance[at].tolist()) / size,
+                        "expectation": math.fsum(samples.expectation[at].tolist()) / size,
+                        "statistic": gap / size,
+                        "p_value": p_value(size, gap),
                     }
                 )
     return pl.DataFrame(found, schema=frame_schema(KsTestRow))
@@ -80,15 +80,22 @@ class _Samples:
 
     @staticmethod
     def of(table: pl.DataFrame, expected: str) -> "_Samples":
+        """Every N at which all heads have both numbers."""
         column = f"expected_{expected}"
-        there = table.drop_nulls(["distance", column])
-        by_n = there.sort("top_n", *HEAD).partition_by("top_n", maintain_order=True)
-        full = [part for part in by_n if part.height == max(each.height for each in by_n)]
+        there = table.drop_nulls(["distance", column]).sort("top_n", *HEAD)
+        top_ns, starts, counts = np.unique(
+            there["top_n"].to_numpy(), return_index=True, return_counts=True
+        )
+        full = counts == counts.max(initial=0)
+        places = [slice(at, at + size) for at, size in zip(starts[full], counts[full], strict=True)]
+        distance, expectation, rows = (
+            there[name].cast(pl.Float64).to_numpy() for name in ("distance", column, "rows")
+        )
         return _Samples(
-            tuple(int(part["top_n"][0]) for part in full),
-            np.array([part["distance"].to_numpy() for part in full]),
-            np.array([part[column].to_numpy() for part in full]),
-            tuple(_mean(part["rows"]) for part in full),
+            tuple(top_ns[full].tolist()),
+            np.array([distance[place] for place in places]),
+            np.array([expectation[place] for place in places]),
+            tuple(float(rows[place].mean()) for place in places),
         )
 
 
@@ -185,24 +192,26 @@ def largest_gaps(samples: _Samples, counts: np.ndarray) -> np.ndarray:
     return found
 
 
-def rejected_from(size: int, level: float) -> int:
-    """The smallest gap at which the exact two-sided test of two samples of `size` rejects.
+@cache
+def p_value(size: int, gap: int) -> float:
+    """The exact two-sided test of two samples of `size` values whose cumulated counts differ by
+    `gap` at most: P(gap ≥ k) = 2 Σ_j (−1)^{j+1} C(2n, n − jk)/C(2n, n)."""
+    if gap < 1:
+        return 1.0
+    central = 2 * math.lgamma(size + 1)
+    terms = [
+        (-1) ** (j + 1)
+        * math.exp(central - math.lgamma(size - j * gap + 1) - math.lgamma(size + j * gap + 1))
+        for j in range(1, size // gap + 1)
+    ]
+    return min(1.0, max(0.0, 2 * math.fsum(terms)))
 
-    P(gap ≥ k) = 2 Σ_j (−1)^{j+1} C(2n, n − jk)/C(2n, n), for two samples of n values each.
-    """
-    for k in range(1, size + 1):
-        terms = [
-            (-1) ** (j + 1)
-            * math.exp(
-                2 * math.lgamma(size + 1)
-                - math.lgamma(size - j * k + 1)
-                - math.lgamma(size + j * k + 1)
-            )
-            for j in range(1, size // k + 1)
-        ]
-        if 2 * math.fsum(terms) < level:
-            return k
-    return size + 1
+
+@cache
+def rejected_from(size: int, level: float) -> int:
+    """The smallest gap at which the test rejects; size + 1 if none does."""
+    gaps = range(1, size + 1)
+    return next((gap for gap in gaps if p_value(size, gap) < level), size + 1)
 
 
 def _first_accepted(
@@ -226,7 +235,3 @@ def _median(found: Sequence[int | None]) -> int | None:
     """The middle draw; None if most have no critical N, or there are no draws."""
     ordered = sorted(found, key=lambda each: np.inf if each is None else each)
     return ordered[len(ordered) // 2] if ordered else None
-
-
-def _mean(values: pl.Series) -> float:
-    return float(values.cast(pl.Float64).to_numpy().mean())

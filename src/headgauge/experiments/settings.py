@@ -30,6 +30,7 @@ from headgauge.experiments.choices import CHOICES, CLOSEST, RULES, Choice, rule
 from headgauge.results import UnitKey
 
 LENGTHS = (32, 64, 128, 256, 512, 1024)
+QUICK_LENGTH = 512
 _SHARES = (0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.64, 0.8, 0.9375)  # of L, beyond `largest`
 
 
@@ -38,12 +39,13 @@ class ReproduceSettings(UnitSettings):
     """How many query rows, evenly spread, stand for all where not every row is measured.
 
     `paper_rows` is None for every row in the paper's own part; 0 leaves a part out. `every_n` asks
-    for every N up to 100 there instead of a grid. `model_layers` is filled in when the model is
-    known.
+    for every N up to 100 there instead of a grid, `rules_over_length` for the other rules at every
+    L. `model_layers` is filled in when the model is known.
     """
 
     lengths: tuple[int, ...] = LENGTHS
     windows: int = 5
+    block_rows: int = 1024
     choice: Choice = CLOSEST
     all_choices: bool = False
     rules: tuple[str, ...] = tuple(RULES)
@@ -53,6 +55,7 @@ class ReproduceSettings(UnitSettings):
     choice_rows: int = 128  # for the other choices
     choice_far_rows: int = 16
     every_n: bool = True
+    rules_over_length: bool = True
     fig1: fig1_geometry.Config = field(default_factory=fig1_geometry.Config)
     fig2a: fig2a_length.Config = field(default_factory=fig2a_length.Config)
     fig2b: fig2b_top_n.Config = field(default_factory=fig2b_top_n.Config)
@@ -116,7 +119,10 @@ class ReproduceSettings(UnitSettings):
                 yield self._request(choice, self._far(key.length), "choices", self.choice_far_rows)
 
     def _under_rules(self, choice: Choice, key: UnitKey) -> Iterator[CurveRequest]:
-        top_ns = self._some(key.length) if key.length == self.length else self._fig2a(key.length)
+        longest = key.length == self.length
+        if not longest and not self.rules_over_length:
+            return
+        top_ns = self._some(key.length) if longest else self._fig2a(key.length)
         for name in self.rules:
             request = self._request(choice, top_ns, "rules", self.drawn_rows)
             yield replace(request, rule=name, normalizer=rule(name))
@@ -158,15 +164,16 @@ class ReproduceSettings(UnitSettings):
 
 
 def quick(settings: ReproduceSettings) -> ReproduceSettings:
-    """The same figures from fewer rows, N and windows, in under a minute on two cores."""
+    """The same figures from fewer rows and N and one window, in under a minute on two cores."""
     return replace(
         settings,
-        windows=min(settings.windows, 2),
-        paper_rows=32,
+        windows=1,
+        paper_rows=64,
         far_rows=16,
-        drawn_rows=32,
+        drawn_rows=16,
         choice_rows=16,
         choice_far_rows=0,
         every_n=False,
+        rules_over_length=False,
         fig4=replace(settings.fig4, temperatures=fig4_sensitivity.grid(13), rows=16),
     )

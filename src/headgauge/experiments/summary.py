@@ -2,9 +2,14 @@
 
 The heads of a model are all there are, so they are not resampled: a band says how far the mean over
 heads would move on other windows of the same text. With a single window there is none.
+
+The numbers are added up in the table's own order, a row at a time: a library's sums depend on the
+number of its threads, and a run must come to the same bytes wherever it is summed up.
 """
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,55 +20,25 @@ from headgauge.results.schema import HEAD, frame_schema
 
 DRAWS = 2000
 BAND = (2.5, 97.5)  # percentiles
+_PLACE = (*CHOICE, "length", "top_n")
 
 
 def summarise(curves: pl.DataFrame, measures: Sequence[str], seed: int) -> pl.DataFrame:
     """A FigureRow for each choice, L, N and measure; heads that lack a number are left out."""
-    place = [*CHOICE, "length", "top_n"]
-    long = curves.unpivot(
-        on=list(measures),
-        index=[*place, "window", *HEAD, "rows"],
-        variable_name="measure",
-        value_name="value",
-    ).drop_nulls("value")
-    if long.is_empty():
-        return pl.DataFrame(schema=frame_schema(FigureRow))
-    group = [*place, "measure"]
-    windows = (
-        long.sort(*group, "window", *HEAD)
-        .group_by(*group, "window", maintain_order=True)
-        .agg(pl.col("value").mean(), pl.col("rows").mean())
-        .group_by(group, maintain_order=True)
-        .agg(
-            pl.col("value").mean().alias("mean"),
-            pl.col("value").alias("each"),
-            pl.len().cast(pl.Int64).alias("windows"),
-            pl.col("rows").mean(),
-        )
-    )
-    values = pl.col("value")
-    heads = (
-        long.sort(*group, *HEAD, "window")
-        .group_by(*group, *HEAD, maintain_order=True)
-        .agg(values.mean())
-        .group_by(group, maintain_order=True)
-        .agg(
-            values.min().alias("minimum"),
-            values.quantile(0.25, "linear").alias("q25"),
-            values.median().alias("median"),
-            values.quantile(0.75, "linear").alias("q75"),
-            values.max().alias("maximum"),
-            pl.len().cast(pl.Int64).alias("heads"),
-        )
-    )
-    bands = [bootstrap(np.array(each), seed) for each in windows["each"].to_list()]
-    low, high = zip(*bands, strict=True)
-    found = windows.with_columns(
-        low=pl.Series(low, dtype=pl.Float64), high=pl.Series(high, dtype=pl.Float64)
-    ).join(heads, on=group, maintain_order="left")
-    return found.select(pl.col(name) for name in frame_schema(FigureRow)).sort(
-        *CHOICE, "measure", "length", "top_n"
-    )
+    heads = curves.select(HEAD).unique().sort(HEAD).with_row_index("head_number")
+    numbered = curves.join(heads, on=HEAD, maintain_order="left").with_row_index("number")
+    values = numbered.select(pl.col(measures).cast(pl.Float64)).to_numpy()
+    windows, who = numbered["window"].to_numpy(), numbered["head_number"].to_numpy()
+    rows = numbered["rows"].cast(pl.Float64).to_numpy()
+    groups = numbered.group_by(_PLACE, maintain_order=True).agg("number")
+    found = []
+    for *place, chosen in groups.iter_rows():
+        at = np.array(chosen)
+        known: dict[str, Any] = dict(zip(_PLACE, place, strict=True))
+        table = _by_window(windows[at], who[at], values[at], len(heads))
+        found += _figure_rows(known, table, measures, _mean(rows[at][:, None])[0], seed)
+    order = (*CHOICE, "measure", "length", "top_n")
+    return pl.DataFrame(found, schema=frame_schema(FigureRow)).sort(order)
 
 
 def bootstrap(values: np.ndarray, seed: int) -> tuple[float | None, float | None]:
@@ -73,3 +48,47 @@ def bootstrap(values: np.ndarray, seed: int) -> tuple[float | None, float | None
     drawn = np.random.default_rng(seed).integers(len(values), size=(DRAWS, len(values)))
     low, high = np.percentile(values[drawn].mean(-1), BAND)
     return float(low), float(high)
+
+
+def _by_window(
+    windows: np.ndarray, heads: np.ndarray, values: np.ndarray, count: int
+) -> np.ndarray:
+    """(windows, heads, measures), NaN where a head has no number."""
+    places = {window: at for at, window in enumerate(sorted(set(windows.tolist())))}
+    table = np.full((len(places), count, values.shape[1]), np.nan)
+    table[[places[window] for window in windows.tolist()], heads] = values
+    return table
+
+
+def _figure_rows(
+    place: dict[str, Any], table: np.ndarray, measures: Sequence[str], rows: float, seed: int
+) -> list[dict[str, Any]]:
+    found = []
+    for at, measure in enumerate(measures):
+        # A head or a window without this number is left out as a whole.
+        numbers = table[:, :, at]
+        numbers = numbers[:, ~np.isnan(numbers).all(0)]
+        numbers = numbers[~np.isnan(numbers).all(1)]
+        if not numbers.size:
+            continue
+        each = _mean(numbers.T)
+        heads = _mean(numbers)
+        low, high = bootstrap(each, seed)
+        lowest, q25, median, q75, highest = np.quantile(heads, (0, 0.25, 0.5, 0.75, 1)).tolist()
+        found.append(
+            place
+            | {"measure": measure, "mean": float(_mean(each[:, None])[0]), "low": low, "high": high}
+            | {"minimum": lowest, "q25": q25, "median": median, "q75": q75, "maximum": highest}
+            | {"heads": numbers.shape[1], "windows": len(numbers), "rows": rows}
+        )
+    return found
+
+
+def _mean(numbers: np.ndarray) -> np.ndarray:
+    """Means down the columns over what is there. Of several columns numpy adds up row by row; a
+    single one it would cut into pieces that depend on where it lies in memory."""
+    there = ~np.isnan(numbers)
+    known = np.where(there, numbers, 0.0)
+    if known.shape[1] == 1:
+        return np.array([math.fsum(known[:, 0].tolist())]) / there.sum(0)
+    return np.ascontiguousarray(known).sum(0) / there.sum(0)

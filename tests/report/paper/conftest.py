@@ -35,6 +35,7 @@ CHOICES = [
 ]
 RULES = ("model", "ssmax", "sparsemax", "entmax", "softmax_one", "sigmoid", "softpick", "topk")
 LENGTHS = (32, 64, 128, 256, 512, 1024)
+HEADS = [(0, 2.0), (3, 1.0), (6, 0.5), (9, 0.0), (12, 1.5)]  # layers, and how far a token is out
 
 
 def reproduction(
@@ -52,7 +53,7 @@ def reproduction(
             _criticals(tables, who, lengths, factor, sizes, rows, critical)
             _separability(tables, who, max(lengths), factor, sizes, rows)
         tables["choices"].append(_choice(choice, place, max(lengths), rows, critical))
-    tables["fig1"] = [*_circle(), *_model_row()]
+    tables["fig1"] = [*_circle(), *(point for head in HEADS for point in _head(*head))]
     tables["fig4"] = [row for kind in ("scaled", "raw") for row in _sensitivity(kind, heads)]
     return {
         name: pl.DataFrame(tables[name], schema=frame_schema(row))
@@ -141,11 +142,13 @@ def _circle(keys=12, n=4):
     return _points("circle", points, weights, n, {}, [None] * keys)
 
 
-def _model_row(keys=60, n=8):
-    weights = [0.5, 0.14, 0.08, 0.06, 0.04, 0.03, 0.02, 0.02] + [0.11 / (keys - 8)] * (keys - 8)
-    points = [(math.cos(0.4 * key), math.sin(0.9 * key) * 0.6) for key in range(keys)]
-    texts = [" the", " Prince\n", " $x$", "中文", " Anna Pavlovna Scherer", ",", " war", " and"]
-    place = {"layer": 3, "head": 1, "row": 700}
+def _head(layer, out, keys=60, n=8):
+    """One heavy token, and seven light ones near the edge of the ball; some outside, or none."""
+    weights = [0.7, 0.04, 0.035, 0.03, 0.025, 0.02, 0.015, 0.01] + [0.1 / (keys - 8)] * (keys - 8)
+    points = [(1.0, 0.1)] + [(0.5, -0.3)] * 4 + [(0.5 - 0.5 * out, 0.4)] * 3
+    points += [(0.3 * math.cos(key), 0.3 * math.sin(key)) for key in range(8, keys)]
+    texts = ["“", " Prince\n", " $x$", "中文", " Anna Pavlovna Scherer", ",", " war", " and"]
+    place = {"layer": layer, "head": 1, "row": 700}
     return _points("model", points, weights, n, place, texts + [" so"] * (keys - 8))
 
 
@@ -159,7 +162,8 @@ def _points(panel, points, weights, n, place, texts):
         | {"panel": panel, "top_n": n, "key": key, "text": texts[key], "weight": weights[key]}
         | {"x": points[key][0], "y": points[key][1]}
         | {"scaled_x": part[0], "scaled_y": part[1], "s_x": total[0], "s_y": total[1]}
-        | {"selected": key < n, "inside": math.dist(part, total) <= radius, "radius": radius}
+        | {"selected": key < n, "radius": radius}
+        | {"inside": key < n and math.dist(part, total) <= radius}
         for key, part in enumerate(scaled)
     ]
 
@@ -167,12 +171,14 @@ def _points(panel, points, weights, n, place, texts):
 def _sensitivity(kind, heads):
     root = math.sqrt(2)
     strength = {"random": 0.05, "random over all keys": 0.02, "worst": 0.6}
+    if kind == "raw":
+        strength = {"random": 0.05}
     measured = {"layer": 2, "head": 0, "heads": heads, "rows": 64}
     for step in range(13):
         T = 10 ** (-2 + step / 3)
         bounds: dict[tuple[str, float | None], float] = {
             ("printed bound", None): min(1 / (4 * T), root),
-            ("sharp bound", None): 1 / (2 * T),
+            ("corrected bound", None): 1 / (2 * T),
         }
         for epsilon in (1e-3, 1e-1, 10.0):
             limit = root / epsilon * math.tanh(epsilon / (2 * root * T))
@@ -182,6 +188,8 @@ def _sensitivity(kind, heads):
                 row = {"logits": kind, "direction": direction, "epsilon": epsilon}
                 row |= {"temperature": T, "maximum": most, "low": most * 0.9, "high": most * 1.1}
                 yield row | {"mean": most / 3} | measured
+        if kind == "raw":
+            continue
         for direction, most in (("exact", 0.62), ("exact mean", 0.05)):
             row = {"logits": kind, "direction": direction, "epsilon": None, "temperature": T}
             yield row | {"maximum": most / (2 * T + 0.6), "mean": 0.1} | measured

@@ -4,8 +4,6 @@ import polars as pl
 import pytest
 
 from headgauge.report.paper.choices import (
-    choice_map_handles,
-    draw_choice_map,
     draw_plateaus,
     draw_shares,
     in_order,
@@ -22,26 +20,50 @@ def choices(whole_paper):
 def test_the_closest_is_on_top_with_a_star_and_in_bold(axes, choices):
     draw_shares(axes, choices.reverse(), 1024)
     first, second = axes.get_yticklabels()[:2]
-    assert first.get_text() == ", ".join(CLOSEST) + " ★"
+    assert first.get_text() == ", ".join(CLOSEST) + " ★  1"
     assert (first.get_fontweight(), second.get_fontweight()) == ("bold", "normal")
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
+
+
+def places(axes, lines, label):
+    """Share by the number of the choice's line."""
+    return {round(up[0]): across[0] for across, up in lines(axes, label)}
 
 
 def test_printed_and_corrected_shares_stand_on_the_line_of_their_choice(axes, lines, choices):
     draw_shares(axes, choices, 1024)
     rows = in_order(choices)
-    printed = lines(axes, "expectation as printed")
-    assert [x for (x,), _ in printed] == rows["critical_share"].drop_nulls().to_list()
-    (((share,), (place,)),) = lines(axes, "eq. 24")
-    assert share == pytest.approx(307 / 1024)
-    assert rows["vectors"][round(place)] == "hidden"
+    printed = places(axes, lines, "expectation as printed")
+    for place, share in enumerate(rows["critical_share"]):
+        assert printed[place] == (nowhere(axes) if share is None else share)
+    hidden = rows["vectors"].to_list().index("hidden")
+    assert places(axes, lines, "eq. 24")[hidden] == pytest.approx(307 / 1024)
 
 
-def test_what_has_no_critical_n_is_told(axes, words, choices):
+def nowhere(axes):
+    """Where "none" is on the axis."""
+    labels = [label.get_text() for label in axes.get_xticklabels()]
+    return axes.get_xticks()[labels.index("none")]
+
+
+def test_what_has_no_critical_n_is_hollow_behind_the_axis(axes, choices):
     draw_shares(axes, choices, 1024)
-    assert words(axes).count("none found") == 1
-    assert words(axes).count("none for eq. 24") == 6
-    assert axes.get_xlim()[1] < 1
+    hollow = [line for line in axes.get_lines() if line.get_markerfacecolor() == "white"]
+    assert len(hollow) == 8  # one as printed, seven for eq. 24
+    assert {line.get_xdata()[0] for line in hollow} == {nowhere(axes)}
+    assert nowhere(axes) > max(choices["critical_share"].drop_nulls())
+
+
+def test_small_shares_are_as_far_apart_as_their_ratio(axes, choices):
+    small = pl.Series([0.002, 0.003, 0.0547, 0.0605, 0.94, None, 0.01, 0.02])
+    draw_shares(axes, choices.with_columns(critical_share=small), 1024)
+    at = [
+        axes.transAxes.inverted().transform(axes.transData.transform((x, 0)))[0] for x in small[:5]
+    ]
+    assert axes.get_xscale() == "log"
+    assert at[1] - at[0] > 0.04
+    assert at[0] > 0
+    assert at[4] < 0.95
 
 
 def test_plateaus_and_the_share_of_heads_within_the_band(axes, lines, words, choices):
@@ -51,29 +73,8 @@ def test_plateaus_and_the_share_of_heads_within_the_band(axes, lines, words, cho
     assert "50 %" in words(axes)
 
 
-def test_on_the_map_those_without_a_critical_n_stand_apart(axes, words, choices):
-    draw_choice_map(axes, choices)
-    ticks = dict(
-        zip([label.get_text() for label in axes.get_xticklabels()], axes.get_xticks(), strict=True)
-    )
-    assert ticks["none"] > max(choices["critical_share"].drop_nulls())
-    axes.clear()
-    draw_choice_map(axes, choices.drop_nulls("critical_share"))
-    assert "none" not in words(axes)
-
-
-def test_the_maps_legend_has_only_what_there_is(choices):
-    one = choices.filter(pl.col("closest"))
-    assert [handle.get_label() for handle in choice_map_handles(one)] == [
-        "final",
-        "closest",
-        "paper: 0.06",
-    ]
-    assert len(choice_map_handles(choices)) == 8
-
-
 def test_no_choices_are_told(words, axes, choices):
-    for draw in (draw_choice_map, draw_plateaus, lambda axes, rows: draw_shares(axes, rows, None)):
+    for draw in (draw_plateaus, lambda axes, rows: draw_shares(axes, rows, None)):
         axes.clear()
         draw(axes, choices.clear())
         assert words(axes) == ["no choices in this run"]

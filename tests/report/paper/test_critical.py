@@ -1,5 +1,7 @@
 """Figure 2c."""
 
+import itertools
+
 import polars as pl
 import pytest
 
@@ -30,7 +32,7 @@ def test_critical_ns_stand_at_their_length_with_their_bars(axes, lines, critical
     assert (strict[1][-1], mild[1][-1]) == (82, 102)
     bars = axes.collections[0].get_segments()
     assert [tuple(bar[:, 1]) for bar in bars][-1] == (66, 102)
-    assert critical_words(critical).startswith("bars: 95 % bootstrap over heads")
+    assert "; bars: 95 % bootstrap over heads" in critical_words(critical)
 
 
 def test_where_none_was_found_an_arrow_stands_at_the_largest_n_tried(axes, critical):
@@ -38,7 +40,7 @@ def test_where_none_was_found_an_arrow_stands_at_the_largest_n_tried(axes, criti
     assert len(arrows(axes)) == 4  # eq. 24 and the second moment at two levels
     assert {y for arrow in arrows(axes) for _, y in arrow} == {L // 2 for L in LENGTHS}
     labels = [handle.get_label() for handle in critical_handles(critical)]
-    assert "none up to this N" in labels
+    assert "none up to where it begins" in labels
 
 
 def test_none_at_all_is_told_and_the_papers_line_stays(axes, lines, make_paper):
@@ -47,7 +49,28 @@ def test_none_at_all_is_told_and_the_papers_line_stays(axes, lines, make_paper):
     ((across, up),) = lines(axes, PAPER_LINE.label)
     assert list(up) == pytest.approx([0.06 * length for length in across])
     assert len(arrows(axes)) == 6
-    assert critical_words(frame) == "only some rows above N = 100; no critical N up to N = 512"
+    told = "; only some rows from N = 100 on; no critical N up to N = 512"
+    assert critical_words(frame).endswith(told)
+
+
+def test_arrows_begin_at_their_n_and_stay_off_each_other_and_within_the_panel(axes, critical):
+    draw_critical(axes, critical)
+    found = [line for line in axes.get_lines() if line.get_marker() == "$↑$"]
+    pixels = [line.get_transform().transform(line.get_xydata()) for line in found]
+    begin = axes.transData.transform(found[0].get_xydata())
+    assert (pixels[0][:, 1] > begin[:, 1] + 2).all()
+    across = sorted(place[-1][0] for place in pixels)
+    assert min(right - left for left, right in itertools.pairwise(across)) > 1
+    assert max(place[-1][1] for place in pixels) < axes.get_window_extent().y1 - 2
+
+
+def test_the_small_print_says_which_window_and_how_far_the_others_differ(critical):
+    told = "critical N: 270 heads, the first of 2 windows, 128 of 1024 query rows at L = 1024; "
+    assert critical_words(critical).startswith(told)
+    assert "by window" not in critical_words(critical)
+    known = critical.with_columns(window_low=pl.lit(70), window_high=pl.lit(90))
+    assert "; as printed, N = 70 to 90 by window at L = 1024" in critical_words(known)
+    assert critical_words(critical.clear()) == "nothing was tested"
 
 
 def test_few_heads_are_drawn_only_where_there_are_more_than_gpt2_has(axes, lines, critical):

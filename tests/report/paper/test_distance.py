@@ -58,6 +58,32 @@ def test_the_axis_is_logarithmic_where_the_corrected_would_vanish(axes, whole_pa
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
 
 
+def many_ns(frame, ns=range(1, 101)):
+    """The rows of N = 20 at every N, the distance growing with it."""
+    rows = [
+        frame.filter(pl.col("top_n") == 20).with_columns(top_n=pl.lit(n), mean=pl.col("mean") + n)
+        for n in ns
+    ]
+    return pl.concat(rows).with_columns(pl.col("top_n").cast(pl.Int64))
+
+
+def test_a_line_through_every_n_has_numbers_and_markers_at_the_round_ones_only(axes, over_n):
+    draw_distance(axes, many_ns(over_n), "top_n")
+    round_ones = [1, 2, 5, 10, 20, 50, 100]
+    assert list(axes.get_xticks()) == round_ones
+    assert not len(axes.get_xticks(minor=True))
+    for line in axes.get_lines():
+        across = list(line.get_xdata())
+        assert across == list(range(1, 101))
+        assert [across[place] for place in line.get_markevery()] == round_ones
+
+
+def test_few_ns_have_a_marker_each_and_odd_ones_still_a_number(axes, over_n):
+    draw_distance(axes, many_ns(over_n, [3, 4]), "top_n")
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["3"]
+    assert all(line.get_markevery() is None for line in axes.get_lines())
+
+
 def test_without_the_corrected_expectation_the_rest_is_drawn(axes, lines, over_n):
     draw_distance(axes, over_n.filter(pl.col("measure") == "distance"), "top_n")
     assert lines(axes, DISTANCE.label)[0][1][0] == 454

@@ -3,7 +3,9 @@
 import polars as pl
 import pytest
 
+from headgauge.report.paper.looks import PAPER_LINE
 from headgauge.report.paper.rules import (
+    at_one_length,
     draw_rule_criticals,
     draw_rule_distances,
     draw_rule_separability,
@@ -34,6 +36,22 @@ def test_critical_ns_of_the_printed_expectation_at_the_strictest_level(
     draw_rule_criticals(axes, of_choice(whole_paper["fig2c"], CLOSEST, None), looks)
     assert lines(axes, "the model's own")[0][1][-1] == 82
     assert lines(axes, "topk")[0][1][-1] == 48
+
+
+def test_rules_at_one_length_are_a_list_with_their_numbers(axes, lines, words, whole_paper, looks):
+    frame = of_choice(whole_paper["fig2c"], CLOSEST, None)
+    assert not at_one_length(frame)
+    own, longest = pl.col("rule") == "model", pl.col("length") == 1024
+    frame = frame.filter(own | longest)
+    assert at_one_length(frame)
+    lost = pl.when(pl.col("rule") == "topk").then(None).otherwise("critical_n")
+    draw_rule_criticals(axes, frame.with_columns(critical_n=lost), looks)
+    told = [text for text in words(axes) if ": " in text]
+    assert told[0] == "the model's own: 82"
+    assert told[-1] == "topk: none up to 512"
+    assert len(told) == len(RULES)
+    assert lines(axes, "sparsemax") == [([72], [2])]
+    assert lines(axes, PAPER_LINE.label)[0][0] == [pytest.approx(61.44)] * 2
 
 
 def test_separability_of_each_rule(axes, lines, whole_paper, looks):

@@ -77,9 +77,20 @@ def test_the_small_print_counts_heads_windows_and_rows(make_paper, whole_paper):
     assert interval_words(poor.clear()) == ""
 
 
+def test_where_numbers_have_different_samples_the_words_say_up_to():
+    sizes = {
+        "heads": [270, 270],
+        "windows": [1, 5],
+        "length": [1024, 1024],
+        "rows": [1024.0, 307.2],
+    }
+    told = "270 heads, up to 5 windows, 307 to 1024 of 1024 query rows"
+    assert sample_words(pl.DataFrame(sizes)) == told
+
+
 def test_rows_that_see_too_few_keys_are_counted_out():
     frame = pl.DataFrame({"length": [64, 64], "rows": [63.0, 44.0]})
-    assert row_words(frame) == "44–63 of 64 query rows"
+    assert row_words(frame) == "44 to 63 of 64 query rows"
 
 
 def test_choices_and_spans_in_words():

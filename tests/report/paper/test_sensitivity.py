@@ -5,6 +5,8 @@ import pytest
 
 from headgauge.report.paper.sensitivity import (
     draw_sensitivity,
+    of_logits,
+    panels_of,
     sensitivity_handles,
     sensitivity_words,
 )
@@ -12,7 +14,7 @@ from headgauge.report.paper.sensitivity import (
 
 @pytest.fixture
 def scaled(whole_paper):
-    return whole_paper["fig4"].filter(pl.col("logits") == "scaled")
+    return of_logits(whole_paper["fig4"], "scaled")
 
 
 def labels(axes):
@@ -46,8 +48,43 @@ def test_the_exact_mean_belongs_to_the_random_step(axes, scaled):
     assert any("worst step" in label for label in labels(axes))
 
 
+def test_panels_are_those_in_which_steps_were_taken_the_models_own_logits_first(whole_paper):
+    frame = whole_paper["fig4"].reverse()
+    assert panels_of(frame) == [
+        ("scaled", "random"),
+        ("scaled", "random over all keys"),
+        ("scaled", "worst"),
+        ("raw", "random"),
+    ]
+    assert panels_of(frame.filter(pl.col("direction").str.ends_with("bound"))) == []
+
+
+def test_raw_logits_have_the_bounds_but_not_the_exact_norm_of_the_scaled(axes, lines, whole_paper):
+    raw = of_logits(whole_paper["fig4"], "raw")
+    exact = whole_paper["fig4"].filter(pl.col("direction") == "exact")
+    draw_sensitivity(axes, pl.concat([raw, exact]), "random")
+    drawn = labels(axes)
+    assert not any("exact" in label for label in drawn)
+    assert sum("bound" in label for label in drawn) == 1
+    expected = raw.filter(direction="random", epsilon=10.0).sort("temperature")["maximum"]
+    assert lines(axes, "g, ε = 10")[0][1] == expected.to_list()
+
+
+def test_bands_end_at_the_axis_where_the_interval_goes_below(axes, scaled):
+    low = pl.when(pl.col("temperature") < 0.1).then(-1.0).otherwise("low")
+    draw_sensitivity(axes, scaled.with_columns(low=low), "random")
+    lowest = [band.get_paths()[0].vertices[:, 1].min() for band in axes.collections]
+    assert min(lowest) == axes.get_ylim()[0] > 0
+
+
+def test_markers_of_lines_on_one_another_take_turns(axes, scaled):
+    draw_sensitivity(axes, scaled, "random")
+    turns = [line.get_markevery() for line in axes.get_lines() if line.get_marker() in "os^"]
+    assert turns == [(0, 3), (1, 3), (2, 3)]
+
+
 def test_bounds_far_above_do_not_squeeze_what_was_measured(axes, scaled):
-    huge = pl.when(pl.col("direction") == "sharp bound").then(1e30).otherwise("maximum")
+    huge = pl.when(pl.col("direction") == "corrected bound").then(1e30).otherwise("maximum")
     draw_sensitivity(axes, scaled.with_columns(maximum=huge), "random")
     assert axes.get_ylim()[1] < 1e4
 

@@ -10,7 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from headgauge.report.figure_files import house_style, save_figure
 from headgauge.report.paper.looks import TYPE
 from headgauge.report.paper.selecting import every_table
-from headgauge.report.paper.sheets import figure_2, figure_4, sheets
+from headgauge.report.paper.sensitivity import STEPS
+from headgauge.report.paper.sheets import figure_1, figure_2, figure_4, sheets
 
 from .conftest import CLOSEST
 
@@ -108,16 +109,48 @@ def test_the_widths_are_those_of_a_column_and_a_page(whole):
     assert {widths[name] for name in ("fig1", "fig2", "fig4", "choices", "rules")} == {7.0}
 
 
-def test_figure_4_has_a_column_for_each_step_and_a_row_for_each_kind_of_logits(whole, whole_paper):
-    titles = [axes.get_title(loc="left") for axes in whole["fig4"].axes]
-    assert titles[0] == "(a) random direction, scaled logits"
-    assert titles[1] == "(b) random over all keys, scaled logits"
-    assert titles[5] == "(f) worst direction, raw logits"
-    only = whole_paper["fig4"].filter(
-        (pl.col("logits") == "scaled")
-        & ~pl.col("direction").is_in(["worst", "random over all keys"])
-    )
-    assert len(figure_4(whole_paper | {"fig4": only}, CAPTION).axes) == 1
+def titles(figure):
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def test_figure_1_has_the_circle_in_three_steps_and_three_heads_each_with_its_count(whole):
+    assert titles(whole["fig1"]) == [
+        "(a) vectors on a circle, N = 4",
+        "(b) times their weights",
+        "(c) edge of the ball: 1 of 4 inside",
+        "(d) layer 0, head 1: 5 of 8 inside",
+        "(e) layer 6, head 1: 5 of 8 inside",
+        "(f) layer 12, head 1: 5 of 8 inside",
+    ]
+
+
+def test_figure_1_without_a_model_has_one_row(whole_paper):
+    circle = whole_paper["fig1"].filter(pl.col("panel") == "circle")
+    assert len(figure_1(whole_paper | {"fig1": circle}, CAPTION).axes) == 3
+
+
+def test_figure_4_has_no_empty_panels(whole, whole_paper):
+    assert titles(whole["fig4"]) == [
+        "(a) random direction, scaled logits",
+        "(b) random over all keys, scaled logits",
+        "(c) worst direction, scaled logits",
+        "(d) random direction, raw logits",
+    ]
+    places = [axes.get_position() for axes in whole["fig4"].axes]
+    assert places[0].x0 == places[2].x0
+    assert places[0].y0 == places[1].y0
+    assert len({axes.get_ylim() for axes in whole["fig4"].axes}) == 1
+
+
+@pytest.mark.parametrize("panels", [1, 2, 3, 4, 5, 6])
+def test_figure_4_has_as_many_panels_as_kinds_of_steps(whole_paper, panels):
+    frame = whole_paper["fig4"]
+    steps = frame.filter(direction="random", logits="scaled")
+    kinds = [(kind, name) for kind in ("scaled", "raw") for name in STEPS][:panels]
+    rows = [steps.with_columns(logits=pl.lit(kind), direction=pl.lit(name)) for kind, name in kinds]
+    figure = figure_4(whole_paper | {"fig4": pl.concat(rows)}, CAPTION)
+    assert len(figure.axes) == panels
+    assert all(axes.get_lines() for axes in figure.axes)
 
 
 def test_the_same_data_gives_the_same_bytes(whole_paper, tmp_path):

@@ -16,6 +16,9 @@ from headgauge.report.paper.selecting import line
 
 _LEAST_VISIBLE = 0.02  # of the axis: below it a straight axis would hide the corrected expectation
 
+_MANY = 8  # points of a line; with more a marker at each would make it a bar
+_ROUND = tuple(digit * 10**power for power in range(6) for digit in (1, 2, 5))
+
 
 def draw_distance(axes: Axes, frame: pl.DataFrame, along: str) -> None:
     """The lines of one panel along "length" or "top_n"."""
@@ -27,7 +30,8 @@ def draw_distance(axes: Axes, frame: pl.DataFrame, along: str) -> None:
         both[along], both["mean"], both["mean_upper"], color=SKY, alpha=0.35, linewidth=0
     )
     for side in ("mean", "mean_upper"):
-        axes.plot(both[along], both[side], color=SKY, linestyle=":", marker=".")
+        dotted = {"color": SKY, "linestyle": ":", "marker": ".", "markevery": marked(both[along])}
+        axes.plot(both[along], both[side], **dotted)
     for measure, look in DISTANCE_LOOKS.items():
         draw_line(axes, line(frame, measure, along), along, look.how())
     highest = frame.filter(pl.col("measure").is_in(list(DISTANCE_LOOKS)))["mean"].max()
@@ -39,7 +43,7 @@ def draw_distance(axes: Axes, frame: pl.DataFrame, along: str) -> None:
 
 def draw_line(axes: Axes, rows: pl.DataFrame, along: str, how: dict) -> None:
     """A line through the means and the band of their intervals."""
-    axes.plot(rows[along], rows["mean"], **how)
+    axes.plot(rows[along], rows["mean"], markevery=marked(rows[along]), **how)
     known = rows.drop_nulls(["low", "high"])
     band = {"color": how["color"], "alpha": 0.22, "linewidth": 0}
     axes.fill_between(known[along], known["low"], known["high"], **band)
@@ -54,12 +58,17 @@ def distance_handles() -> list[Artist]:
     ]
 
 
+def marked(places: pl.Series) -> list[int] | None:
+    """Which points of a line get a marker: those at a number of the axis where there are many."""
+    if places.len() <= _MANY:
+        return None
+    return [index for index, place in enumerate(places) if place in _ROUND]
+
+
 def n_axis(axes: Axes, ns: pl.Series) -> None:
-    """N in even ratios, a number at each that was measured."""
-    values = ns.unique().sort().to_list()
-    axes.set_xscale("log")
-    axes.set_xticks(values, labels=[str(n) for n in values])
-    axes.set_xticks([], minor=True)
+    """N in even ratios, with the round numbers within what was measured."""
+    low, high = ns.min(), ns.max()
+    _log_axis(axes, [n for n in _ROUND if low <= n <= high] or [low])  # pyright: ignore
     axes.set_xlabel("N", labelpad=2)
 
 
@@ -73,8 +82,14 @@ def length_axis(axes: Axes, lengths: pl.Series) -> None:
 
 def log_length_axis(axes: Axes, lengths: pl.Series) -> None:
     """L in even ratios, a number at each that was measured."""
-    n_axis(axes, lengths)
+    _log_axis(axes, lengths.unique().sort().to_list())
     axes.set_xlabel("L", labelpad=2)
+
+
+def _log_axis(axes: Axes, ticks: list[int]) -> None:
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, labels=[str(tick) for tick in ticks])
+    axes.set_xticks([], minor=True)
 
 
 def _scales(axes: Axes, frame: pl.DataFrame, along: str, logarithmic: bool) -> None:

@@ -3,7 +3,7 @@
 import polars as pl
 from matplotlib.figure import Figure
 
-from headgauge.report.paper.choices import choice_map_handles, draw_choice_map
+from headgauge.report.paper.choice_map import draw_choice_key, draw_choice_map
 from headgauge.report.paper.critical import critical_handles, critical_words, draw_critical
 from headgauge.report.paper.distance import distance_handles, draw_distance
 from headgauge.report.paper.page import (
@@ -48,7 +48,8 @@ def overview(paper: dict[str, pl.DataFrame], choice: tuple[str, ...], caption: s
         critical_words(critical),
         f"figure 4: {sensitivity_words(scaled)}",
     )
-    below = [LEGEND_LINE * 5, LEGEND_LINE * 5.5]
+    kinds = paper["choices"]["vectors"].n_unique()
+    below = [LEGEND_LINE * 5, LEGEND_LINE * max(5.5, kinds + 3.5)]
     figure, panels = open_page((WIDTH, 1.65), (2, 3), below, small, gap=0.55)
     titles = [
         f"Fig. 2a: distance over L, N = {span(over_l['top_n'])}",
@@ -71,5 +72,5 @@ def overview(paper: dict[str, pl.DataFrame], choice: tuple[str, ...], caption: s
     legend_below(panels[2], critical_handles(critical), 2, heading=heading, shift=-1.7)
     legend_below(panels[3], separability_handles(shares))
     legend_below(panels[4], sensitivity_handles(scaled, short=True), 2)
-    legend_below(panels[5], choice_map_handles(paper["choices"]), 2)
+    draw_choice_key(panels[5], paper["choices"])
     return figure

@@ -100,6 +100,19 @@ def legend_below(
         text.set_parse_math("$" in text.get_text())
 
 
+def under_panel(axes: Axes, high: float) -> tuple[float, Axes]:
+    """Room for a key where a legend would be: its width, and axes in inches across, unseen."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    width, height = figure.get_size_inches()
+    box = axes.get_position()
+    room = figure.add_axes((box.x0, box.y0 - (_AXIS + high) / height, box.width, high / height))
+    room.set_axis_off()
+    wide = float(box.width * width)
+    room.set_xlim(0, wide)
+    return wide, room
+
+
 def nothing(axes: Axes, why: str) -> None:
     """A panel that has no data says so."""
     axes.set_xticks([])

@@ -3,12 +3,20 @@
 import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from headgauge.report.paper.critical import draw_none, paper_line
 from headgauge.report.paper.distance import draw_line, n_axis
-from headgauge.report.paper.looks import PAPER_LINE, Look, band_handle, rule_looks
+from headgauge.report.paper.looks import (
+    PALE,
+    PAPER_LINE,
+    PAPER_SHARE,
+    Look,
+    band_handle,
+    rule_looks,
+)
 from headgauge.report.paper.page import nothing
-from headgauge.report.paper.selecting import CHOICE, MODEL, line, of_choice
+from headgauge.report.paper.selecting import CHOICE, MODEL, line, longest, of_choice
 from headgauge.report.paper.separability import paper_band, share_axis
 
 _TABLES = ("fig2b", "fig2c", "fig3")
@@ -43,18 +51,66 @@ def draw_rule_distances(axes: Axes, frame: pl.DataFrame, looks: dict[str, Look])
 
 
 def draw_rule_criticals(axes: Axes, frame: pl.DataFrame, looks: dict[str, Look]) -> None:
-    """Figure 2c: the critical N over L, printed expectation, the strictest level."""
+    """Figure 2c: the critical N, printed expectation, the strictest level.
+
+    Over L, or a line of text for each rule where most were measured at one L only.
+    """
     frame = strictest(frame)
     if frame.is_empty():
         nothing(axes, "no tests in this run")
-        return
-    for place, (rule, look) in enumerate(looks.items()):
-        shift = _WIDTH ** ((place + 0.5) / len(looks) - 0.5)
-        rows = frame.filter(pl.col("rule") == rule).sort("length")
-        found = rows.drop_nulls("critical_n")
-        axes.plot(found["length"] * shift, found["critical_n"], **look.how(markersize=3))
-        draw_none(axes, rows, look, shift)
-    paper_line(axes, frame)
+    elif at_one_length(frame):
+        _list_criticals(axes, longest(frame), looks)
+    else:
+        for place, (rule, look) in enumerate(looks.items()):
+            shift = _WIDTH ** ((place + 0.5) / len(looks) - 0.5)
+            rows = frame.filter(pl.col("rule") == rule).sort("length")
+            found = rows.drop_nulls("critical_n")
+            axes.plot(found["length"] * shift, found["critical_n"], **look.how(markersize=3))
+            draw_none(axes, rows, look, shift)
+        paper_line(axes, frame)
+
+
+def at_one_length(frame: pl.DataFrame) -> bool:
+    """Whether more than half of the rules were measured at a single L."""
+    lengths = strictest(frame).group_by("rule").agg(pl.col("length").n_unique())["length"]
+    return 2 * int((lengths == 1).sum()) > lengths.len()
+
+
+def _list_criticals(axes: Axes, frame: pl.DataFrame, looks: dict[str, Look]) -> None:
+    rows = [
+        (look, row)
+        for rule, look in looks.items()
+        for row in frame.filter(pl.col("rule") == rule).iter_rows(named=True)
+    ]
+    paper = PAPER_SHARE * frame["length"][0]
+    places = [paper] + [
+        place
+        for _, row in rows
+        for place in (row["critical_n"] or row["tried"], row["low"], row["high"])
+        if place is not None
+    ]
+    low, high = min(places) / 1.6, max(places) * 1.6
+    for place, (look, row) in enumerate(rows):
+        at, none = row["critical_n"] or row["tried"], row["critical_n"] is None
+        marker = {"marker": "$→$", "markersize": 6, "markeredgewidth": 0.2} if none else {}
+        axes.plot([at], [place], **look.how(linestyle="", zorder=3) | marker)
+        if row["low"] is not None and row["high"] is not None:
+            axes.plot([row["low"], row["high"]], [place, place], color=look.colour, linewidth=0.8)
+        # One column of words above the lines, off the dots and the bars wherever these are.
+        words = f"{look.label}: {f'none up to {at}' if none else at}"
+        how = {"va": "bottom", "fontsize": 6, "transform": axes.get_yaxis_transform()}
+        paint = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}
+        axes.text(0.03, place - 0.15, words, parse_math=False, bbox=paint, **how)
+        axes.axhline(place, color=PALE, linewidth=0.5, zorder=-1)
+    axes.axvline(paper, **PAPER_LINE.how(linewidth=0.9, zorder=0))
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_yticks([])
+    axes.set_ylim(len(rows) - 0.5, -0.8)
+    axes.set_xlabel("critical N", labelpad=2)
 
 
 def strictest(frame: pl.DataFrame) -> pl.DataFrame:

@@ -68,9 +68,10 @@ def sample_words(frame: pl.DataFrame) -> str:
     """Heads, windows and rows behind the numbers of a figure."""
     if frame.is_empty():
         return "nothing was measured"
-    heads, windows = span(frame["heads"]), span(frame["windows"])
+    heads, windows = span(frame["heads"], " to "), frame["windows"].max()
+    up_to = "up to " * (frame["windows"].n_unique() > 1)
     return (
-        f"{heads} head{'s' * (heads != '1')}, {windows} window{'s' * (windows != '1')}, "
+        f"{heads} head{'s' * (heads != '1')}, {up_to}{windows} window{'s' * (windows != 1)}, "
         f"{row_words(frame)}"
     )
 
@@ -81,7 +82,7 @@ def row_words(frame: pl.DataFrame) -> str:
         return "every query row"
     at = longest(frame)
     where = f" at L = {at['length'][0]}" if frame["length"].n_unique() > 1 else ""
-    return f"{span(at['rows'].round(0))} of {at['length'][0]} query rows{where}"
+    return f"{span(at['rows'].round(0), ' to ')} of {at['length'][0]} query rows{where}"
 
 
 def interval_words(frame: pl.DataFrame) -> str:
@@ -92,13 +93,13 @@ def interval_words(frame: pl.DataFrame) -> str:
     return "no interval: it takes two windows or more"
 
 
-def span(numbers: pl.Series) -> str:
+def span(numbers: pl.Series, between: str = "–") -> str:
     """`128`, or `64–128` where they differ."""
     known = numbers.drop_nulls().sort()
     if known.is_empty():
         return "–"
     ends = [f"{known[0]:.10g}", f"{known[-1]:.10g}"]
-    return "–".join(dict.fromkeys(ends))
+    return between.join(dict.fromkeys(ends))
 
 
 def printable(text: str) -> str:

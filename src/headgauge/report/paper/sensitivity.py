@@ -10,6 +10,9 @@ from headgauge.report.paper.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
 from headgauge.report.paper.page import nothing
 
 STEPS = ("random", "random over all keys", "worst")  # the directions that have an ε
+_OWN = "scaled"  # the logits as the model has them; the exact norms are of these
+_BOUND = ["direction", "epsilon", "temperature"]
+_MANY = 12  # markers on a line
 _SIGNS = [
     (BLUE, "-", "o"),
     (ORANGE, "--", "s"),
@@ -38,26 +41,48 @@ def is_bound(frame: pl.DataFrame) -> pl.Series:
     return frame["direction"].str.ends_with("bound")
 
 
-def draw_sensitivity(axes: Axes, frame: pl.DataFrame, direction: str) -> None:
+def panels_of(frame: pl.DataFrame) -> list[tuple[str, str]]:
+    """The (logits, direction) in which steps were taken; the model's own logits first."""
+    kinds = sorted(frame["logits"].unique(), key=lambda kind: (kind != _OWN, kind))
+    there = set(frame.drop_nulls("epsilon").select("logits", "direction").rows())
+    return [(kind, name) for kind in kinds for name in STEPS if (kind, name) in there]
+
+
+def of_logits(frame: pl.DataFrame, logits: str) -> pl.DataFrame:
+    """What was measured on these logits, and the bounds: they hold whatever the logits are."""
+    bound = pl.col("direction").str.ends_with("bound")
+    bounds = frame.filter(bound).unique(_BOUND, keep="first", maintain_order=True)
+    return pl.concat([frame.filter(~bound, logits=logits), bounds])
+
+
+def draw_sensitivity(
+    axes: Axes, frame: pl.DataFrame, direction: str, limits: tuple[float, float] | None = None
+) -> None:
     """g(T, ε) for a step in one direction, the exact norm and the bounds, all on even ratios."""
     steps = frame.filter(pl.col("direction") == direction).drop_nulls("epsilon")
     if steps.is_empty():
         nothing(axes, f"no step in a {direction} direction in this run")
         return
     looks = _epsilon_looks(frame)
+    bottom, _ = limits = limits or sensitivity_limits(frame)
     _draw_bounds(axes, frame.filter(is_bound(frame)), looks)
     for name, look in _EXACT.items():
         if name == "exact mean" and direction != "random":
             continue  # the limit of that direction only
-        exact = frame.filter(pl.col("direction") == name).sort("temperature")
-        axes.plot(exact["temperature"], exact["maximum"], **look.how(linewidth=1.4, zorder=2))
+        exact = frame.filter(direction=name, logits=_OWN).sort("temperature")
+        if exact.height and steps["logits"][0] == _OWN:
+            axes.plot(exact["temperature"], exact["maximum"], **look.how(linewidth=1.4, zorder=2))
     for place, (epsilon, look) in enumerate(looks.items()):
         rows = steps.filter(pl.col("epsilon") == epsilon).sort("temperature")
-        axes.plot(rows["temperature"], rows["maximum"], **look.how(**_marker(place, look)))
+        # In turns: where the lines lie on one another each still has markers of its own.
+        turns = (place, len(looks)) if rows.height > _MANY else None
+        how = look.how(**_marker(place, look), markevery=turns)
+        axes.plot(rows["temperature"], rows["maximum"], **how)
         known = rows.drop_nulls(["low", "high"])
         band = {"color": look.colour, "alpha": 0.22, "linewidth": 0}
-        axes.fill_between(known["temperature"], known["low"], known["high"], **band)
-    _scales(axes, frame)
+        low, high = (known[side].clip(lower_bound=bottom) for side in ("low", "high"))
+        axes.fill_between(known["temperature"], low, high, **band)
+    _scales(axes, limits)
 
 
 def _marker(place: int, look: Look) -> dict[str, Any]:
@@ -118,15 +143,20 @@ def _draw_bounds(axes: Axes, bounds: pl.DataFrame, looks: dict[float, Look]) -> 
         axes.plot(rows["temperature"], rows["maximum"], **how)
 
 
-def _scales(axes: Axes, frame: pl.DataFrame) -> None:
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("temperature T", labelpad=2)
-    axes.set_ylabel("g(T, ε)", labelpad=2)
-    # A bound may be tens of decades above what was measured; the measured decides.
+def sensitivity_limits(frame: pl.DataFrame) -> tuple[float, float]:
+    """Of g: a bound may be tens of decades above what was measured; the measured decides."""
     measured = frame.filter(~is_bound(frame)).filter(pl.col("maximum") > 0)["maximum"]
     bounds = frame.filter(is_bound(frame))["maximum"]
-    if measured.len():
-        low, high = float(measured.min()), float(measured.max())  # pyright: ignore
-        top = min(float(bounds.max() or high), 300 * high)  # pyright: ignore
-        axes.set_ylim(max(low, high * 1e-6) / 2, max(top, high) * 2)
+    if measured.is_empty():
+        return 1e-3, 1e3
+    low, high = float(measured.min()), float(measured.max())  # pyright: ignore
+    top = min(float(bounds.max() or high), 300 * high)  # pyright: ignore
+    return max(low, high * 1e-6) / 2, max(top, high) * 2
+
+
+def _scales(axes: Axes, limits: tuple[float, float]) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(*limits)
+    axes.set_xlabel("temperature T", labelpad=2)
+    axes.set_ylabel("g(T, ε)", labelpad=2)

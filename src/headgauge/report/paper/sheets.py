@@ -14,7 +14,16 @@ from headgauge.report.paper.choices import (
 )
 from headgauge.report.paper.critical import critical_handles, critical_words, draw_critical
 from headgauge.report.paper.distance import distance_handles, draw_distance
-from headgauge.report.paper.geometry import draw_geometry, geometry_handles, geometry_words
+from headgauge.report.paper.geometry import (
+    draw_circle_edge,
+    draw_head,
+    draw_vectors,
+    draw_weighted,
+    geometry_handles,
+    geometry_words,
+    head_title,
+    shown_heads,
+)
 from headgauge.report.paper.looks import COLUMN, PAGE
 from headgauge.report.paper.overview import overview
 from headgauge.report.paper.page import (
@@ -25,6 +34,7 @@ from headgauge.report.paper.page import (
     title,
 )
 from headgauge.report.paper.rules import (
+    at_one_length,
     draw_rule_criticals,
     draw_rule_distances,
     draw_rule_separability,
@@ -32,6 +42,7 @@ from headgauge.report.paper.rules import (
     rule_choice,
     rule_handles,
     rule_words,
+    strictest,
 )
 from headgauge.report.paper.selecting import (
     at_one_n,
@@ -44,15 +55,17 @@ from headgauge.report.paper.selecting import (
     span,
 )
 from headgauge.report.paper.sensitivity import (
-    STEPS,
     draw_sensitivity,
+    of_logits,
+    panels_of,
     sensitivity_handles,
+    sensitivity_limits,
     sensitivity_words,
 )
 from headgauge.report.paper.separability import draw_separability, separability_handles
 
-_GEOMETRY = {"circle": "vectors on a circle", "model": "a row of the model"}
 Tables = dict[str, pl.DataFrame]
+_COLUMNS = (1, 2, 3, 2, 3, 3)  # for one panel, two, …
 
 
 def sheets(paper: Tables, caption: str) -> Iterator[tuple[str, Figure]]:
@@ -68,18 +81,30 @@ def sheets(paper: Tables, caption: str) -> Iterator[tuple[str, Figure]]:
 
 
 def figure_1(paper: Tables, caption: str) -> Figure:
-    """The picture of the paper, and the same of a row of the model."""
+    """The picture of the paper in three steps, and the last of them in heads of the model."""
     points = paper["fig1"]
-    small = small_print(caption, geometry_words(points))
+    circle, heads = points.filter(pl.col("panel") == "circle"), shown_heads(points)
     handles = geometry_handles(points)
-    under = LEGEND_LINE * math.ceil(len(handles) / 3)
-    figure, panels = open_page((PAGE, 2.6), (1, 2), [under], small, left=0.46, gap=0.6)
-    for axes, letter, (name, told) in zip(panels, "ab", _GEOMETRY.items(), strict=True):
-        rows = points.filter(pl.col("panel") == name)
-        n = f", N = {span(rows['top_n'])}" if rows.height else ""
-        title(axes, letter, told + n)
-        draw_geometry(axes, rows)
-    legend_below(panels[0], handles, 3)
+    rows = 1 + (len(heads) > 0)
+    below = [0.0] * (rows - 1) + [LEGEND_LINE * math.ceil(len(handles) / 3)]
+    small = small_print(caption, geometry_words(points))
+    figure, panels = open_page((PAGE, 1.75), (rows, 3), below, small, gap=0.5)
+    n = span(circle["top_n"])
+    title(panels[0], "a", f"vectors on a circle, N = {n}")
+    draw_vectors(panels[0], circle)
+    title(panels[1], "b", "times their weights")
+    draw_weighted(panels[1], circle)
+    inside = circle.filter("selected", "inside").height
+    title(panels[2], "c", f"edge of the ball: {inside} of {n} inside")
+    draw_circle_edge(panels[2], circle)
+    for axes, letter, head in zip(panels[3:], "def", heads, strict=False):
+        title(axes, letter, head_title(head))
+        draw_head(axes, head)
+    for axes in panels[3 + len(heads) :]:
+        axes.remove()
+    if heads:
+        panels[3].set_ylabel("direction of largest spread", labelpad=2)
+    legend_below(panels[3 if heads else 0], handles, 3)
     return figure
 
 
@@ -94,8 +119,7 @@ def figure_2(paper: Tables, choice: tuple[str, ...], caption: str) -> Figure:
         f"(a) {sample_words(over_l)}",
         f"(b) {sample_words(over_n)}",
         interval_words(pl.concat([over_l, over_n])),
-        f"(c) {sample_words(critical)}",
-        critical_words(critical),
+        f"(c) {critical_words(critical)}",
     )
     at_c = critical_handles(critical)
     under = LEGEND_LINE * (1 + max(math.ceil(len(at_c) / 2), 4))
@@ -133,25 +157,28 @@ def figure_3(paper: Tables, choice: tuple[str, ...], caption: str) -> Figure:
 
 
 def figure_4(paper: Tables, caption: str) -> Figure:
-    """A column for each kind of step, a row for each way to take the logits."""
+    """A panel for each kind of step on each kind of logits that there is, the model's own first."""
     frame = paper["fig4"]
-    directions = [name for name in STEPS if name in frame["direction"]] or ["random"]
-    kinds = frame["logits"].unique(maintain_order=True).sort(descending=True).to_list() or [
-        "scaled"
-    ]
+    there = panels_of(frame) or [("scaled", "random")]
+    columns = _COLUMNS[min(len(there), len(_COLUMNS)) - 1]
+    rows = math.ceil(len(there) / columns)
     handles = sensitivity_handles(frame)
-    under = [0.08] * (len(kinds) - 1) + [LEGEND_LINE * math.ceil(len(handles) / 3)]
+    wide = PAGE if columns > 1 else COLUMN
+    legend_columns = 3 if wide == PAGE else 1
+    under = [0.0] * (rows - 1) + [LEGEND_LINE * math.ceil(len(handles) / legend_columns)]
     small = small_print(caption, sensitivity_words(frame))
-    wide = PAGE if len(directions) > 1 else COLUMN
-    grid = (len(kinds), len(directions))
-    figure, panels = open_page((wide, 1.9), grid, under, small)
+    figure, panels = open_page((wide, 1.9), (rows, columns), under, small)
+    limits = sensitivity_limits(frame)  # one for all: panels compare
+    letters = "abcdefghi" if len(there) > 1 else [""]
+    for axes, letter, (logits, direction) in zip(panels, letters, there, strict=False):
+        title(axes, letter, f"{_step_words(direction)}, {logits} logits")
+        draw_sensitivity(axes, of_logits(frame, logits), direction, limits)
     for place, axes in enumerate(panels):
-        kind, direction = kinds[place // grid[1]], directions[place % grid[1]]
-        title(axes, "abcdefghi"[place], f"{_step_words(direction)}, {kind} logits")
-        draw_sensitivity(axes, frame.filter(pl.col("logits") == kind), direction)
-        if place % grid[1]:
+        if place % columns:
             axes.set_ylabel("")
-    legend_below(panels[-grid[1]], handles, 3 if wide == PAGE else 1)
+        if place >= len(there):
+            axes.remove()
+    legend_below(panels[columns * (rows - 1)], handles, legend_columns)
     return figure
 
 
@@ -169,10 +196,10 @@ def choices_figure(paper: Tables, caption: str) -> Figure:
         f"★ closest to the paper; critical N at level 0.01, L = {length or '–'}",
         "the others by how many of its numbers they meet",
         "in the band: the share of heads whose mean from N = 16 on is there",
-        f"{span(choices['rows'].round(0))} query rows a head",
+        f"{span(choices['rows'].round(0), ' to ')} query rows a head",
     )
     height = max(0.17 * choices.height, 0.8)
-    figure, panels = open_page((PAGE, height), (1, 2), [3 * LEGEND_LINE], small, left=1.5, gap=0.2)
+    figure, panels = open_page((PAGE, height), (1, 2), [4 * LEGEND_LINE], small, left=1.65, gap=0.2)
     for axes in panels:  # room for a last column of numbers
         box = axes.get_position()
         axes.set_position((box.x0, box.y0, box.width * 0.85, box.height))
@@ -202,13 +229,15 @@ def rules_figure(paper: Tables, choice: tuple[str, ...], caption: str) -> Figure
             )
         ),
         interval_words(over_n),
-        "critical N: printed expectation, level 0.01; an arrow: none up to this N",
+        f"critical N: printed expectation, level {span(strictest(critical)['level'])}; "
+        "bars: 95 % bootstrap over heads; an arrow: none up to where it begins",
     )
     under = LEGEND_LINE * math.ceil(len(handles) / 4)
-    figure, panels = open_page((PAGE, 1.75), (1, 3), [under], small, gap=0.5)
+    figure, panels = open_page((PAGE, 1.75), (1, 3), [under], small, left=0.5, gap=0.5)
     title(panels[0], "a", f"L = {span(over_n['length'])}")
     draw_rule_distances(panels[0], over_n, looks)
-    title(panels[1], "b", "critical N")
+    single = f", L = {span(longest(critical)['length'])}" if at_one_length(critical) else ""
+    title(panels[1], "b", f"critical N{single}")
     draw_rule_criticals(panels[1], critical, looks)
     title(panels[2], "c", f"L = {span(shares['length'])}")
     draw_rule_separability(panels[2], shares, looks)

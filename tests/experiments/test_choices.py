@@ -1,0 +1,48 @@
+import pytest
+import torch
+
+from headgauge.errors import InputError
+from headgauge.experiments.choices import CHOICES, CLOSEST, RULES, Choice, rule
+from headgauge.models import VECTOR_KINDS
+
+
+def test_every_reading_is_there_once_the_closest_among_them():
+    assert len(set(CHOICES)) == len(CHOICES) == 4 * 2 * 2
+    assert {choice.vectors for choice in CHOICES} == set(VECTOR_KINDS)
+    assert Choice("final", "unit", "all") == CLOSEST
+    assert CLOSEST in CHOICES
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        (
+            {"vectors": "query"},
+            "no vectors named 'query'; there are embedding, hidden, final, value",
+        ),
+        ({"scale": "long"}, "no scale named 'long'; there are unit, raw"),
+        ({"keys": "some"}, "no keys named 'some'; there are all, visible"),
+    ],
+)
+def test_an_unknown_name_is_refused_in_a_line(wrong, line):
+    with pytest.raises(InputError) as error:
+        Choice(**wrong)
+    assert str(error.value) == line
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_is_the_normalizer_under_its_name(name):
+    logits = torch.randn(3, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    weights = rule(name)(logits, torch.ones(3, 9, dtype=torch.bool))
+    assert torch.allclose(weights.sum(-1), torch.ones(3, dtype=torch.float64))
+    if name.startswith("softmax T="):
+        temperature = float(name.removeprefix("softmax T="))
+        assert torch.allclose(weights, torch.softmax(logits / temperature, -1))
+    else:
+        assert not torch.allclose(weights, torch.softmax(logits, -1))
+
+
+def test_an_unknown_rule_is_refused_in_a_line():
+    with pytest.raises(InputError) as error:
+        rule("hardmax")
+    assert str(error.value) == f"no rule named 'hardmax' here; there are {', '.join(RULES)}"

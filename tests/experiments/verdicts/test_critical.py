@@ -1,0 +1,108 @@
+import polars as pl
+import pytest
+
+from headgauge.experiments.verdicts import critical as judges
+from headgauge.experiments.verdicts.evidence import Evidence
+from headgauge.results.paper_schema import (
+    NOT_REPRODUCED,
+    PRINTED_ONLY,
+    REPRODUCED,
+    UNTESTABLE,
+    KsTestRow,
+)
+from headgauge.results.schema import frame_schema
+
+
+def _evidence(frames, *rows, choices=({"critical_n": 60},), p_values=(0.001, 0.5)) -> Evidence:
+    schema = frame_schema(KsTestRow)
+    place = frames.choice | {"rule": "model", "length": 1000, "expected": "printed"}
+    tests = [place | {"top_n": n, "p_value": p} for n, p in enumerate(p_values, 1)]
+    made = {
+        "fig2c": frames.critical(*rows),
+        "choices": frames.choices(*choices),
+        "fig2c_tests": pl.DataFrame([dict.fromkeys(schema) | row for row in tests], schema=schema),
+    }
+    return Evidence(made, frames.choice)
+
+
+@pytest.mark.parametrize(
+    ("printed", "corrected", "verdict"),
+    [(30, None, PRINTED_ONLY), (29, None, NOT_REPRODUCED), (70, None, PRINTED_ONLY),
+     (71, None, NOT_REPRODUCED), (None, None, NOT_REPRODUCED), (60, 60, REPRODUCED),
+     (None, 30, REPRODUCED), (60, 71, PRINTED_ONLY), (29, 29, NOT_REPRODUCED)],
+)  # fmt: skip
+def test_critical_share(frames, printed, corrected, verdict):
+    evidence = _evidence(
+        frames,
+        {"critical_n": printed},
+        {"critical_n": corrected, "expected": "appendix"},
+        {"critical_n": 50, "length": 500},  # not the longest
+        {"critical_n": 50, "level": 0.05},
+    )
+    row = judges.critical_share(evidence)
+    assert row.verdict == verdict
+    if printed is None:
+        assert row.printed.startswith("none up to N = 100 at level 0.01")
+    else:
+        assert row.printed.startswith(f"N = {printed} = {printed / 1000:.3f} L at level 0.01")
+    assert "N = 50 = 0.050 L at level 0.05" in row.printed
+    assert row.corrected.endswith("against its upper side none")
+
+
+def test_the_row_tells_the_intervals_and_the_other_choices(frames):
+    told = {"critical_n": 60, "low": 50, "high": 66, "few_heads": 41, "window_low": 55,
+            "window_high": 61}  # fmt: skip
+    choices = ({"critical_n": 60}, {"critical_n": 5, "vectors": "value"}, {"vectors": "hidden"})
+    row = judges.critical_share(_evidence(frames, told, choices=choices))
+    assert row.printed == (
+        "N = 60 = 0.060 L at level 0.01, 50 to 66 over heads, 55 to 61 over windows; "
+        "41 with 144 heads"
+    )
+    assert "the 3 choices give N = 5 to 60, none for 1 of them" in row.comment
+    assert row.corrected.startswith("not measured")
+
+
+@pytest.mark.parametrize(
+    ("p_values", "again"),
+    [((0.001, 0.02, 0.5), None), ((0.001, 0.02, 0.009), 3), ((0.5, 0.011), None),
+     ((0.001, 0.001), None), ((), None), ((0.5, 0.001, 0.5), 2)],
+)  # fmt: skip
+def test_a_test_that_rejects_again_is_told(frames, p_values, again):
+    comment = judges.critical_share(
+        _evidence(frames, {"critical_n": 60}, p_values=p_values)
+    ).comment
+    assert ("rejects again" in comment) == (again is not None)
+    if again is not None:
+        assert f"from N = {again} on" in comment
+
+
+def _at(length: int, share: float | None, **more) -> dict:
+    return {"length": length, "critical_n": None if share is None else round(share * length)} | more
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [((0.05, 0.06), PRINTED_ONLY), ((0.05, 0.08), NOT_REPRODUCED), ((0.02, 0.05), NOT_REPRODUCED),
+     ((0.05, None), NOT_REPRODUCED)],
+)  # fmt: skip
+def test_critical_over_length(frames, shares, verdict):
+    rows = [_at(length, share) for length, share in zip((300, 1000), shares, strict=True)]
+    short = _at(100, 0.5)  # below 256 it does not count
+    row = judges.critical_over_length(_evidence(frames, *rows, short))
+    assert row.verdict == verdict
+    assert row.printed.startswith(f"{shares[0]:.3f} at 300")
+    assert row.corrected == "not measured"
+    corrected = [each | {"expected": "appendix"} for each in (_at(300, 0.05), _at(1000, 0.06))]
+    assert judges.critical_over_length(_evidence(frames, *rows, *corrected)).verdict == REPRODUCED
+
+
+def test_a_run_that_has_no_long_window_cannot_speak_of_it(frames):
+    """Not measured is not the same as not reproduced."""
+    row = judges.critical_over_length(_evidence(frames, _at(100, 0.05)))
+    assert row.printed == "not measured"
+    assert row.verdict == UNTESTABLE
+
+
+def test_144_heads_are_not_told_of_a_model_that_has_fewer(frames):
+    told = {"critical_n": 60, "few_heads": 60, "heads": 8}
+    assert "144 heads" not in judges.critical_share(_evidence(frames, told)).printed
