@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from headgauge.experiments import fig2c_critical
-from headgauge.experiments.fig2c_critical import Config, rejected_from
+from headgauge.experiments.fig2c_critical import Config, p_value, rejected_from
 from headgauge.experiments.measured import Measured
 from headgauge.results.schema import KeyPointRow, PaperCurveRow, SensitivityRow, frame_schema
 
@@ -22,9 +22,9 @@ def _p_value(size: int, gap: int) -> float:
         # Next to 1 scipy's exact sum may be above 1 by rounding; then it takes the limit, which is
         # near 1 as well.
         warnings.filterwarnings("ignore", "ks_2samp: Exact calculation unsuccessful")
-        statistic, p_value = _tested(first, first + gap - 0.5)
+        statistic, found = _tested(first, first + gap - 0.5)
     assert round(statistic * size) == gap
-    return p_value
+    return found
 
 
 def _tested(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
@@ -38,6 +38,12 @@ def test_the_gap_that_is_rejected_is_scipys(size):
     for level in (0.001, 0.01, 0.05, 0.2):
         wanted = next((gap for gap, p in values.items() if p < level), size + 1)
         assert rejected_from(size, level) == wanted, level
+    for gap, wanted in values.items():
+        if wanted < 0.9:
+            assert p_value(size, gap) == pytest.approx(wanted, rel=1e-8, abs=1e-300), gap
+        else:
+            assert 0.9 <= p_value(size, gap) <= 1
+    assert p_value(size, 0) == 1
 
 
 def _samples(distance: np.ndarray, expectation: np.ndarray) -> fig2c_critical._Samples:
@@ -217,7 +223,7 @@ def test_every_single_test_is_scipys():
     assert len(tests) == 3 * 5
     for row in tests.filter(expected="printed").iter_rows(named=True):
         a, b = distance[row["top_n"] - 1], printed[row["top_n"] - 1]
-        assert (row["statistic"], row["p_value"]) == _tested(a, b)
+        assert (row["statistic"], row["p_value"]) == pytest.approx(_tested(a, b), rel=1e-9)
         assert (row["distance"], row["expectation"]) == pytest.approx((a.mean(), b.mean()))
 
 

@@ -134,12 +134,13 @@ def test_a_part_of_no_rows_is_left_out():
 
 def test_quick_has_the_same_parts_from_fewer_rows():
     fast = quick(FULL)
-    assert fast.windows == 2
-    assert quick(replace(FULL, windows=1)).windows == 1
+    assert fast.windows < FULL.windows
     assert fast.lengths == FULL.lengths
     assert _parts(fast, LONGEST).keys() == _parts(FULL, LONGEST).keys()
     paper = _one(fast, LONGEST, "paper")
-    assert paper.rows == 32
+    assert paper.rows == fast.paper_rows
+    assert fast.paper_rows is not None
+    assert 0 < fast.paper_rows < 128
     assert {1, 2, 4, 5, 8, 10, 16, 20, 32, 64, 100} <= set(paper.top_ns)
     assert len(paper.top_ns) < 60
     assert (fast.fig4.rows, len(fast.fig4.temperatures)) == (16, 13)
@@ -147,6 +148,12 @@ def test_quick_has_the_same_parts_from_fewer_rows():
     for fewer, full in zip(vars(fast).items(), vars(FULL).items(), strict=True):
         if fewer[0].endswith("_rows") and full[1] is not None:
             assert fewer[1] <= full[1], fewer[0]
+
+
+def test_rules_over_the_length_may_be_left_out():
+    without = replace(FULL, rules_over_length=False)
+    assert _parts(without, SHORTER) == {"paper": 1, "beyond": 1}
+    assert _parts(without, LONGEST) == _parts(FULL, LONGEST)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ CHOICES = [
 ]
 RULES = ("model", "ssmax", "sparsemax", "entmax", "softmax_one", "sigmoid", "softpick", "topk")
 LENGTHS = (32, 64, 128, 256, 512, 1024)
-HEADS = [(0, 2.0), (3, 1.0), (6, 0.5), (9, 0.0), (12, 1.5)]  # layers, and how far a token is out
+HEADS = [(0, 2.0), (3, 1.0), (6, 3.0), (9, 0.0), (12, 1.5)]  # layers, and how far a token is out
 
 
 def reproduction(
@@ -148,7 +148,7 @@ def _head(layer, out, keys=60, n=8):
     points = [(1.0, 0.1)] + [(0.5, -0.3)] * 4 + [(0.5 - 0.5 * out, 0.4)] * 3
     points += [(0.3 * math.cos(key), 0.3 * math.sin(key)) for key in range(8, keys)]
     texts = ["“", " Prince\n", " $x$", "中文", " Anna Pavlovna Scherer", ",", " war", " and"]
-    place = {"layer": layer, "head": 1, "row": 700}
+    place = {"layer": layer, "head": 11, "row": 700}
     return _points("model", points, weights, n, place, texts + [" so"] * (keys - 8))
 
 

@@ -36,7 +36,7 @@ def test_printed_and_corrected_shares_stand_on_the_line_of_their_choice(axes, li
     printed = places(axes, lines, "expectation as printed")
     for place, share in enumerate(rows["critical_share"]):
         assert printed[place] == (nowhere(axes) if share is None else share)
-    hidden = rows["vectors"].to_list().index("hidden")
+    hidden = rows.select("vectors", "scale").rows().index(("hidden", "unit"))
     assert places(axes, lines, "eq. 24")[hidden] == pytest.approx(307 / 1024)
 
 

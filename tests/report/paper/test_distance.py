@@ -58,7 +58,7 @@ def test_the_axis_is_logarithmic_where_the_corrected_would_vanish(axes, whole_pa
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
 
 
-def many_ns(frame, ns=range(1, 101)):
+def many_ns(frame, ns):
     """The rows of N = 20 at every N, the distance growing with it."""
     rows = [
         frame.filter(pl.col("top_n") == 20).with_columns(top_n=pl.lit(n), mean=pl.col("mean") + n)
@@ -68,7 +68,7 @@ def many_ns(frame, ns=range(1, 101)):
 
 
 def test_a_line_through_every_n_has_numbers_and_markers_at_the_round_ones_only(axes, over_n):
-    draw_distance(axes, many_ns(over_n), "top_n")
+    draw_distance(axes, many_ns(over_n, range(1, 101)), "top_n")
     round_ones = [1, 2, 5, 10, 20, 50, 100]
     assert list(axes.get_xticks()) == round_ones
     assert not len(axes.get_xticks(minor=True))

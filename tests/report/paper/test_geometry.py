@@ -45,8 +45,8 @@ def test_three_heads_with_tokens_outside_from_the_first_to_the_last_layer(points
 def test_a_heads_count_is_its_own(model):
     first, *_ = shown_heads(model)
     assert first.height == 60
-    assert head_title(first) == "layer 0, head 1: 5 of 8 inside"
-    assert head_title(model.filter(pl.col("layer") == 9)) == "layer 9, head 1: 8 of 8 inside"
+    assert head_title(first) == "layer 0, head 11: 5 of 8 inside"
+    assert head_title(model.filter(pl.col("layer") == 9)) == "layer 9, head 11: 8 of 8 inside"
 
 
 def test_the_vectors_lie_on_the_circle_and_the_selected_are_marked(axes, lines, circle):

@@ -37,9 +37,15 @@ def test_a_word_without_room_is_left_out(axes):
 
 
 def test_a_word_that_had_to_go_further_is_led_back_and_is_no_mathematics(axes):
-    ring = around(axes, (0.5, 0.5), 6)
+    ring = around(axes, (0.5, 0.5), 6.0)
     label_points(axes, [(0.5, 0.5, "$a_{"), (0.1, 0.1, "near")], [(0.5, 0.5)], [ring])
     far, near = axes.texts
     assert far.arrow_patch is not None
     assert near.arrow_patch is None
     axes.get_figure().draw_without_rendering()
+
+
+def test_a_word_at_the_edge_goes_to_the_side_within_the_frame(axes):
+    label_points(axes, [(0.99, 0.5, "a long word")], [(0.99, 0.5)])
+    (box,) = boxes(axes)
+    assert box.x1 < axes.get_window_extent().x1

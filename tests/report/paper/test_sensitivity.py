@@ -79,7 +79,7 @@ def test_bands_end_at_the_axis_where_the_interval_goes_below(axes, scaled):
 
 def test_markers_of_lines_on_one_another_take_turns(axes, scaled):
     draw_sensitivity(axes, scaled, "random")
-    turns = [line.get_markevery() for line in axes.get_lines() if line.get_marker() in "os^"]
+    turns = [line.get_markevery() for line in axes.get_lines() if line.get_marker() in list("os^")]
     assert turns == [(0, 3), (1, 3), (2, 3)]
 
 

@@ -117,10 +117,10 @@ def test_figure_1_has_the_circle_in_three_steps_and_three_heads_each_with_its_co
     assert titles(whole["fig1"]) == [
         "(a) vectors on a circle, N = 4",
         "(b) times their weights",
-        "(c) edge of the ball: 1 of 4 inside",
-        "(d) layer 0, head 1: 5 of 8 inside",
-        "(e) layer 6, head 1: 5 of 8 inside",
-        "(f) layer 12, head 1: 5 of 8 inside",
+        "(c) edge of the ball: 2 of 4 inside",
+        "(d) layer 0, head 11: 5 of 8 inside",
+        "(e) layer 6, head 11: 5 of 8 inside",
+        "(f) layer 12, head 11: 5 of 8 inside",
     ]
 
 

@@ -72,7 +72,9 @@ def draw_none(axes: Axes, rows: pl.DataFrame, look: Look, shift: float = 1.0) ->
     assert figure is not None
     up = ScaledTranslation(0, _ABOVE / 72, figure.dpi_scale_trans)
     where = {"transform": axes.transData + up, "zorder": 1}
-    axes.plot(none["length"] * shift, none["tried"], **where, **_arrow(look.colour))
+    across = none["length"] * shift
+    axes.plot(across, none["tried"], **where, **_arrow(look.colour))
+    axes.update_datalim(np.column_stack([across, none["tried"]]))  # a moved line has no say in it
 
 
 def _arrow(colour: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, BboxBase
 
@@ -27,11 +28,14 @@ def label_points(
     """
     taken = [*keep_off, *(around(axes, point, _MARKER) for point in points)]
     frame = axes.get_window_extent()
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    renderer = FigureCanvasAgg(figure).get_renderer()
     for x, y, word in labels:
         for away, side in ((away, side) for away in _AWAY for side in _SIDES):
             text = _beside(axes, (x, y), word, side, away)
-            text.get_window_extent()  # puts the word in its place
-            box = Text.get_window_extent(text)  # its own, without the line that leads to it
+            text.get_window_extent(renderer)  # puts the word in its place
+            box = Text.get_window_extent(text, renderer)  # its own, without the line back
             free = not any(box.overlaps(other) for other in taken)
             if free and _within(box, frame):
                 taken.append(box)

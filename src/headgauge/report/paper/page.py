@@ -61,9 +61,9 @@ def small_print(*parts: str) -> str:
     return "; ".join(part for part in parts if part) + "."
 
 
-def title(axes: Axes, letter: str, text: str) -> None:
+def title(axes: Axes, letter: str, text: str, size: float = 7.5) -> None:
     """Minimal: a letter to refer to and what stays the same in the panel."""
-    axes.set_title(f"({letter}) {text}" if letter else text, pad=4)
+    axes.set_title(f"({letter}) {text}" if letter else text, pad=4, fontsize=size)
 
 
 def legend_below(

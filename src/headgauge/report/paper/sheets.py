@@ -88,7 +88,7 @@ def figure_1(paper: Tables, caption: str) -> Figure:
     rows = 1 + (len(heads) > 0)
     below = [0.0] * (rows - 1) + [LEGEND_LINE * math.ceil(len(handles) / 3)]
     small = small_print(caption, geometry_words(points))
-    figure, panels = open_page((PAGE, 1.75), (rows, 3), below, small, gap=0.5)
+    figure, panels = open_page((PAGE, 1.75), (rows, 3), below, small, left=0.6, gap=0.5)
     n = span(circle["top_n"])
     title(panels[0], "a", f"vectors on a circle, N = {n}")
     draw_vectors(panels[0], circle)
@@ -98,7 +98,7 @@ def figure_1(paper: Tables, caption: str) -> Figure:
     title(panels[2], "c", f"edge of the ball: {inside} of {n} inside")
     draw_circle_edge(panels[2], circle)
     for axes, letter, head in zip(panels[3:], "def", heads, strict=False):
-        title(axes, letter, head_title(head))
+        title(axes, letter, head_title(head), 7.0)  # the longest must fit
         draw_head(axes, head)
     for axes in panels[3 + len(heads) :]:
         axes.remove()
