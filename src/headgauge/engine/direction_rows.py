@@ -36,11 +36,11 @@ def _size(rest, first):
 
 @summed
 @no_type_check
-def _parts(rest, first, theta):
+def _parts(rest, shares, first, u):
     """Re w and Im w of the determinant."""
     real, imaginary = 0.0, 0.0
     for j in range(rest.shape[0]):
-        scaled = theta * rest[j]
+        scaled = u * shares[j]
         damped = scaled * (first - rest[j]) / (1.0 + scaled * scaled)
         real += scaled * damped
         imaginary += damped
@@ -49,18 +49,18 @@ def _parts(rest, first, theta):
 
 @summed
 @no_type_check
-def _log_diagonal(rest, theta):
+def _log_diagonal(shares, u):
     """Σ log(1 + θ²p²), a logarithm for eight factors."""
     total = 0.0
-    whole = rest.shape[0] // 8 * 8
+    whole = shares.shape[0] // 8 * 8
     for base in range(0, whole, 8):
         product = 1.0
         for j in range(base, base + 8):
-            scaled = theta * rest[j]
+            scaled = u * shares[j]
             product *= 1.0 + scaled * scaled
         total += math.log(product)
-    for j in range(whole, rest.shape[0]):
-        scaled = theta * rest[j]
+    for j in range(whole, shares.shape[0]):
+        scaled = u * shares[j]
         total += math.log1p(scaled * scaled)
     return total
 
@@ -71,6 +71,7 @@ def mean_over_directions(weights, nodes, out, start, stop):
     """E‖C z‖ for a normal vector z, for rows that sum to one."""
     step = (_HIGH - _LOW) / (nodes - 1)
     rest = np.empty(weights.shape[1])
+    shares = np.empty_like(rest)  # of ‖C‖_F: θ itself overflows next to a one-hot row
     for row in range(start, stop):
         p = weights[row]
         at = 0
@@ -92,13 +93,14 @@ def mean_over_directions(weights, nodes, out, start, stop):
         for j in range(count):
             if rest[j] > cut:
                 rest[kept] = rest[j]
+                shares[kept] = rest[j] / unit
                 kept += 1
         total = 0.0
         for node in range(nodes):
             log_u = _LOW + node * step
-            theta = math.exp(log_u) / unit
-            real, imaginary = _parts(rest[:kept], first, theta)
-            log_det = _log_diagonal(rest[:kept], theta)
+            u = math.exp(log_u)
+            real, imaginary = _parts(rest[:kept], shares[:kept], first, u)
+            log_det = _log_diagonal(shares[:kept], u)
             log_det += math.log1p(2.0 * real + real * real + imaginary * imaginary)
             value = -math.expm1(-0.5 * log_det) * math.exp(-log_u)
             total += value

@@ -99,7 +99,7 @@ def mean_over_directions(weights: Tensor, dims: Tensor) -> np.ndarray:
     """E‖C v‖ over unit v in R^D, for rows that sum to one."""
     if not kernels.serves(weights):
         found = [
-            finite_difference.mean_over_directions(row, dim=int(dim), nodes=NODES)
+            finite_difference.mean_over_directions(row, dim=int(dim))
             for row, dim in zip(weights, dims, strict=True)
         ]
         return torch.stack(found).cpu().double().numpy()

@@ -1,5 +1,6 @@
 """What hangs on the choice of vectors and keys, choice by choice, beside the paper's numbers."""
 
+import math
 from typing import Any
 
 import polars as pl
@@ -38,15 +39,15 @@ def _row(
 ) -> dict[str, Any]:
     near = table.filter(pl.col("top_n") <= 100)
     settled = near.filter(pl.col("top_n") >= SETTLED).drop_nulls("separability")
-    means = settled.group_by("top_n").agg(pl.col("separability").sort().mean())["separability"]
-    heads = settled.group_by(*HEAD).agg(pl.col("separability").mean())["separability"]
-    low, high = means.min(), means.max()
+    means = _means(settled, "top_n", "separability")
+    heads = _means(settled, HEAD, "separability")
+    low, high = min(means.values(), default=None), max(means.values(), default=None)
     printed, share = critical_n(critical, choice, "printed")
     corrected, _ = critical_n(critical, choice, "appendix")
-    at_16 = near.filter(pl.col("top_n") == SETTLED)["separability"].mean()
+    at_16 = means.get((SETTLED,))
     meets = [
         share is not None and CRITICAL[0] <= share <= CRITICAL[1],
-        isinstance(low, float) and isinstance(high, float) and BAND[0] <= low <= high <= BAND[1],
+        low is not None and high is not None and BAND[0] <= low <= high <= BAND[1],
         _levels_off(near),
     ]
     return choice | {
@@ -56,7 +57,7 @@ def _row(
         "separability_at_16": at_16,
         "plateau_low": low,
         "plateau_high": high,
-        "heads_in_band": heads.is_between(*BAND).mean() if len(heads) else None,
+        "heads_in_band": _share_in_band(heads),
         "agrees": sum(meets),
         "closest": choice == closest,
         "rows": float(near["rows"].cast(pl.Float64).max() or 0.0),  # pyright: ignore[reportArgumentType]
@@ -84,7 +85,21 @@ def named(row: dict[str, Any]) -> str:
 
 def _levels_off(near: pl.DataFrame) -> bool:
     """Whether the distance moves by less than 15 % of its earlier rise after N = 20."""
-    means = dict(near.group_by("top_n").agg(pl.col("distance").sort().mean()).rows())
-    if not {1, 20, 100} <= means.keys() or None in (means[1], means[20], means[100]):
+    means = _means(near.drop_nulls("distance"), "top_n", "distance")
+    one, twenty, hundred = (means.get((n,)) for n in (1, 20, 100))
+    if one is None or twenty is None or hundred is None:
         return False
-    return abs(means[100] - means[20]) < 0.15 * (means[20] - means[1])
+    return abs(hundred - twenty) < 0.15 * (twenty - one)
+
+
+def _means(
+    table: pl.DataFrame, by: str | tuple[str, ...], measure: str
+) -> dict[tuple[Any, ...], float]:
+    """Means that do not depend on the order of the rows: the sums are exact."""
+    groups = table.group_by(by if isinstance(by, tuple) else (by,)).agg(measure)
+    return {tuple(name): math.fsum(values) / len(values) for *name, values in groups.iter_rows()}
+
+
+def _share_in_band(heads: dict[tuple[Any, ...], float]) -> float | None:
+    inside = [BAND[0] <= value <= BAND[1] for value in heads.values()]
+    return sum(inside) / len(inside) if inside else None

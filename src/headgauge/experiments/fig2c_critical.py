@@ -133,7 +133,12 @@ def _critical(
     }
     most = samples.rows[0]
     sampled_from = next(
-        (n for n, rows in zip(samples.top_ns, samples.rows, strict=True) if rows < 0.5 * most), None
+        (
+            n
+            for n, rows in zip(samples.top_ns, samples.rows, strict=True)
+            if rows < 0.5 * (most - n)  # of visible keys, N rows see too few anyway
+        ),
+        None,
     )
     for level in config.levels:
         n = _first_accepted(samples.top_ns, gaps["all"], heads, level)[0]
@@ -147,7 +152,9 @@ def _critical(
             "low": low,
             "high": high,
             "found": sum(each is not None for each in again) / len(again) if again else None,
-            "few_heads": _median(_first_accepted(samples.top_ns, gaps["fewer"], few, level)),
+            "few_heads": None
+            if heads <= few
+            else _median(_first_accepted(samples.top_ns, gaps["fewer"], few, level)),
             **_over_windows(windows, expected, level),
             "tried": max(samples.top_ns),
             "sampled_from": sampled_from,

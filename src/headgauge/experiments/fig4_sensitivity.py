@@ -136,7 +136,11 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
             pl.len().cast(pl.Int64).alias("heads"),
         )
         # On the logarithm, where an interval around a positive mean stays positive.
-        .with_columns(half=1.96 * pl.col("spread") / pl.col("rows").sqrt() / pl.col("maximum"))
+        .with_columns(
+            half=pl.when(pl.col("maximum") > 0).then(
+                1.96 * pl.col("spread") / pl.col("rows").sqrt() / pl.col("maximum")
+            )
+        )
         .with_columns(
             low=pl.col("maximum") * (-pl.col("half")).exp(),
             high=pl.col("maximum") * pl.col("half").exp(),

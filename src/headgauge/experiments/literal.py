@@ -97,26 +97,31 @@ def _timed(
     length: int,
     head: _Head,
 ) -> LiteralTime:
-    """All sampled rows × N, after a step to warm up, on all threads and on one."""
+    """All sampled rows × N once, on as many threads as suit the first step."""
     pairs = [(row, n) for row in rows for n in top_ns]
     pairs = [(row, n) for row, n in pairs if n < int(head.visible[row].sum())]
-
-    def loop() -> float:
+    share = len(rows) / (length * times)
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(_better(lambda: step(*pairs[0]), threads) if pairs else threads)
         began = time.perf_counter()
         for row, n in pairs:
             step(row, n)
-        return time.perf_counter() - began
-
-    threads = torch.get_num_threads()
-    step(*pairs[0])
-    spent = [loop()]
-    try:
-        torch.set_num_threads(1)
-        spent.append(loop())
+        return LiteralTime(algorithm, (time.perf_counter() - began) / share, share)
     finally:
         torch.set_num_threads(threads)
-    share = len(rows) / (length * times)
-    return LiteralTime(algorithm, min(spent) / share, share)
+
+
+def _better(step: Callable[[], None], threads: int) -> int:
+    """One thread or all: small tensors can lose by sharing."""
+    seconds = {}
+    for count in (threads, 1):
+        torch.set_num_threads(count)
+        step()
+        began = time.perf_counter()
+        step()
+        seconds[count] = time.perf_counter() - began
+    return min(seconds, key=lambda count: seconds[count])
 
 
 def _selected(head: _Head, row: int, n: int, everything: bool) -> tuple[Tensor, Tensor, Tensor]:

@@ -168,12 +168,13 @@ def quick(settings: ReproduceSettings) -> ReproduceSettings:
     return replace(
         settings,
         windows=1,
-        paper_rows=64,
+        paper_rows=32,
         far_rows=16,
         drawn_rows=16,
-        choice_rows=16,
+        choice_rows=8,
         choice_far_rows=0,
         every_n=False,
         rules_over_length=False,
+        fig2c=replace(settings.fig2c, draws=20),
         fig4=replace(settings.fig4, temperatures=fig4_sensitivity.grid(13), rows=16),
     )

@@ -124,15 +124,16 @@ def mean_over_directions(
 
     low, high = math.log(1e-5), math.log(1e7)
     step = (high - low) / (nodes - 1)
+    # θ = u/‖C‖_F itself overflows next to a one-hot row; its products with the weights do not.
+    shares, missing_share = rest / unit[..., None], missing / unit
     total = torch.zeros_like(scale)
     for node in range(nodes):
         log_u = low + node * step
-        theta = (math.exp(log_u) / unit)[..., None]
-        squared = (theta * rest) ** 2
-        damped = rest * (first - rest) / (1 + squared)
-        # Grouped so that no factor overflows: θ is as large as the weights are small.
-        real = ((theta * rest) * (theta * damped)).sum(-1)
-        imaginary = (theta * damped).sum(-1) + (theta * first * missing[..., None])[..., 0]
+        u = math.exp(log_u)
+        squared = (u * shares) ** 2
+        damped = u * shares * (first - rest) / (1 + squared)
+        real = (u * shares * damped).sum(-1)
+        imaginary = damped.sum(-1) + u * first[..., 0] * missing_share
         log_det = torch.log1p(squared).sum(-1) + torch.log1p(2 * real + real**2 + imaginary**2)
         value = -torch.expm1(-0.5 * log_det) * math.exp(-log_u)
         total = total + value

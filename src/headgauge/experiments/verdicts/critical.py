@@ -3,15 +3,18 @@
 import polars as pl
 
 from headgauge.experiments.choice_table import CRITICAL, critical_n
-from headgauge.experiments.verdicts.evidence import Evidence, either
+from headgauge.experiments.verdicts.evidence import Evidence, absent, either
 from headgauge.results.paper_schema import PaperVerdictRow
 
 CRITICAL_LEVEL = 0.01  # the text's
+FEW_HEADS = 144  # GPT-2's
 
 
 def critical_share(evidence: Evidence) -> PaperVerdictRow:
     """About .06 L: between .03 and .07 of the longest L."""
     critical = evidence.frames["fig2c"]
+    if critical.filter(rule="model", **evidence.choice).is_empty():
+        return absent("critical N is about .06 L", "Fig. 2c", "≈ .06 L")
     share = critical_n(critical, evidence.choice, "printed")[1]
     corrected_share = critical_n(critical, evidence.choice, "appendix")[1]
     upper, _ = critical_n(critical, evidence.choice, "upper")
@@ -38,6 +41,8 @@ def critical_over_length(evidence: Evidence) -> PaperVerdictRow:
             pl.col("length") >= 256, expected=form, level=0.01, rule="model", **evidence.choice
         )
         shares[form] = dict(found.sort("length").select("length", "share").rows())
+    if not shares["printed"]:
+        return absent("critical N grows like .06 L", "Fig. 2c", "≈ .06 L at every L")
     by = [bool(found) and all(_about(each) for each in found.values()) for found in shares.values()]
     told = {
         form: ", ".join(
@@ -71,7 +76,8 @@ def _critical_told(critical: pl.DataFrame, choice: dict[str, str], expected: str
         interval = "" if row["low"] is None else f", {row['low']} to {row['high']} over heads"
         if row["window_low"] is not None:
             interval += f", {row['window_low']} to {row['window_high']} over windows"
-        few = "" if row["few_heads"] is None else f"; {row['few_heads']} with 144 heads"
+        several = row["few_heads"] is not None and row["heads"] > FEW_HEADS
+        few = f"; {row['few_heads']} with {FEW_HEADS} heads" if several else ""
         told.append(f"N = {row['critical_n']} = {row['share']:.3f} L {at}{interval}{few}")
     return "; ".join(told) or "not measured"
 

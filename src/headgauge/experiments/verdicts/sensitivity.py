@@ -143,7 +143,7 @@ def _spread_and_drop(curves: Curves) -> tuple[float, float] | None:
 
 
 def _at_coldest(curves: Curves) -> list[float] | None:
-    if not curves:
+    if len(curves) < 2:
         return None
     return [curve[min(curve)] for curve in curves.values()]
 

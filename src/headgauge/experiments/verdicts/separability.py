@@ -15,8 +15,10 @@ def separability_settles(evidence: Evidence) -> PaperVerdictRow:
     curve = evidence.curve("fig3", "separability", "top_n")
     early = [curve[n]["mean"] for n in sorted(curve) if n <= SETTLED]
     late = [curve[n]["mean"] for n in sorted(curve) if n >= SETTLED]
+    if not late:
+        return absent("separability settles at .70–.85", "Fig. 3", ".70 to .85")
     falls = len(early) > 1 and all(b < a for a, b in pairwise(early))
-    settles = bool(late) and BAND[0] <= min(late) <= max(late) <= BAND[1]
+    settles = BAND[0] <= min(late) <= max(late) <= BAND[1]
     choices = evidence.frames["choices"]
     which = [
         named(row)
@@ -24,10 +26,8 @@ def separability_settles(evidence: Evidence) -> PaperVerdictRow:
         if row["plateau_low"] is not None
         and BAND[0] <= row["plateau_low"] <= row["plateau_high"] <= BAND[1]
     ]
-    told = f"{min(late):.2f} to {max(late):.2f} for N = 16 to 100" if late else "not measured"
-    if late:
-        last = curve[max(n for n in curve)]
-        told += _interval(last)
+    told = f"{min(late):.2f} to {max(late):.2f} for N = {SETTLED} to {max(curve)}"
+    told += _interval(curve[max(curve)])
     return PaperVerdictRow(
         claim="separability settles at .70–.85",
         where="Fig. 3",
