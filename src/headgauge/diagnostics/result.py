@@ -144,13 +144,14 @@ class ScanResult:
 
         return [write_page(self._drawn_in(), self.page_content()), *self.draw_heads()]
 
-    def draw_heads(self) -> list[Path]:
-        """The heat maps, into the run's folder; their files."""
+    def draw_heads(self, first: int | None = None) -> list[Path]:
+        """The heat maps, or the first few of them, into the run's folder; their files."""
         # Only here does a result reach for the report: whoever computes need not load matplotlib.
         from headgauge.report.heat_maps import heat_maps
 
         folder = self._drawn_in()
-        return heat_maps(self.heads, self.curves, self.verdicts(), self.caption, folder)
+        tables = (self.heads, self.curves, self.verdicts())
+        return heat_maps(*tables, self.caption, folder, first)
 
     def page_content(
         self,

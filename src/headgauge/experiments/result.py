@@ -48,7 +48,7 @@ class Reproduction:
         write_json(self.folder / TIMING, {"algorithms": list(self.timing)})
 
     def draw(self) -> list[Path]:
-        """Heat maps, the paper's figures and the page, into the run's folder; the page first."""
+        """The page, the paper's figures and the map of the heads, into the run's folder."""
         from headgauge.report.page import write_page
         from headgauge.report.paper import paper_figures
 
@@ -57,7 +57,8 @@ class Reproduction:
         content = self.scan.page_content(self.paper, self.timing)
         page = write_page(self.folder, content)
         figures = paper_figures(self.paper, self.scan.caption, self.folder)
-        return [page, *figures, *self.scan.draw_heads()]
+        # The page has the map of every measure.
+        return [page, *figures, *self.scan.draw_heads(first=2)]
 
 
 def read_timing(folder: Path) -> tuple[dict[str, Any], ...]:

@@ -176,5 +176,5 @@ def quick(settings: ReproduceSettings) -> ReproduceSettings:
         every_n=False,
         rules_over_length=False,
         fig2c=replace(settings.fig2c, draws=20),
-        fig4=replace(settings.fig4, temperatures=fig4_sensitivity.grid(13), rows=16),
+        fig4=replace(settings.fig4, temperatures=fig4_sensitivity.grid(13), rows=8),
     )

@@ -8,15 +8,23 @@
 A choice of vectors and keys other than unit values and visible keys is part of the file's name.
 """
 
+from itertools import islice
 from pathlib import Path
 
 import polars as pl
 
 
 def heat_maps(
-    heads: pl.DataFrame, curves: pl.DataFrame, verdicts: pl.DataFrame, caption: str, folder: Path
+    heads: pl.DataFrame,
+    curves: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    caption: str,
+    folder: Path,
+    first: int | None = None,
 ) -> list[Path]:
-    """Draw everything at the longest length into FOLDER/figures; the files, overview first.
+    """Draw the figures at the longest length into FOLDER/figures; the files, overview first.
+
+    `first` draws only so many of them, in the order above.
 
     `caption` names the model and its quantisation, the text, L and the number of windows. A measure
     that is null for every head has no figure.
@@ -28,6 +36,6 @@ def heat_maps(
     with house_style():
         return [
             path
-            for name, figure in figures(heads, curves, verdicts, caption)
+            for name, figure in islice(figures(heads, curves, verdicts, caption), first)
             for path in save_figure(figure, folder / "figures", name)
         ]
