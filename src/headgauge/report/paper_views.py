@@ -47,17 +47,14 @@ def verdict_view(verdicts: pl.DataFrame, width: int | None = None) -> Table:
 def choice_view(choices: pl.DataFrame) -> Table:
     """A line for each choice of vectors and keys."""
     table = _table("What hangs on the choice of vectors and keys")
-    for heading in ("vectors", "scale", "keys"):
-        table.add_column(heading)
+    table.add_column("vectors, length, keys", no_wrap=True)
     for heading in ("critical N", "/ L", "eq. 24", "N_s/N, N ≥ 16", "rows"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in choices.iter_rows(named=True):
         low, high = row["plateau_low"], row["plateau_high"]
         share = row["critical_share"]
         table.add_row(
-            row["vectors"],
-            row["scale"],
-            row["keys"],
+            f"{row['vectors']}, {row['scale']}, {row['keys']}",
             _number(row["critical_n"]),
             "" if share is None else f"{share:.3f}",
             _number(row["critical_n_corrected"]),

@@ -51,7 +51,7 @@ def test_critical_share(frames, printed, corrected, verdict):
 
 def test_the_row_tells_the_intervals_and_the_other_choices(frames):
     told = {"critical_n": 60, "low": 50, "high": 66, "few_heads": 41, "window_low": 55,
-            "window_high": 61}  # fmt: skip
+            "window_high": 61, "heads": 270}  # fmt: skip
     choices = ({"critical_n": 60}, {"critical_n": 5, "vectors": "value"}, {"vectors": "hidden"})
     row = judges.critical_share(_evidence(frames, told, choices=choices))
     assert row.printed == (

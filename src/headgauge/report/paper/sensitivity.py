@@ -120,7 +120,7 @@ def sensitivity_words(frame: pl.DataFrame) -> str:
     rows, heads = measured["rows"].max(), measured["heads"].max()
     words = f"the largest of {heads} heads, each the mean over {rows} rows drawn at random"
     sure = measured["low"].is_not_null().any()
-    return words + ("; bands: 95 % bootstrap over rows" if sure else "; no intervals")
+    return words + ("; bands: 95 % from the spread over rows" if sure else "; no intervals")
 
 
 def _epsilon_looks(frame: pl.DataFrame) -> dict[float, Look]:
