@@ -116,10 +116,10 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
 
 
 def _circle(config: Config) -> list[dict[str, Any]]:
-    """Points on a circle whose weights fall off with the angle to a query at the top."""
+    """Points on a circle: a query at the top, and a wave that spreads out what is selected."""
     angles = torch.arange(config.circle_points) * (2 * math.pi / config.circle_points)
     x = torch.stack([torch.cos(angles), torch.sin(angles)], dim=-1).double()
-    weights = torch.softmax(4 * x[:, 1], dim=-1)
+    weights = torch.softmax(2 * x[:, 1] + 2 * torch.cos(3 * angles + 1).double(), dim=-1)
     selected = top_n(weights, config.circle_n)
     y = weights[:, None] * x
     s = y[selected].sum(0)

@@ -66,8 +66,8 @@ def _row(
     notes = {
         "1": f"passes over L = {shorter or 'none shorter'}, with every N that Algorithm 3 needs "
         "there; the longest L is in the pass of Algorithms 2 to 4",
-        "5": f"{settings.fig4.rows} of {settings.length} query rows per head; the literal loop is "
-        "extrapolated to all of them",
+        "5": f"{settings.fig4.rows} of {settings.length} query rows per head, the literal loop all "
+        f"of them: per row the ratio is {settings.length / settings.fig4.rows:.0f} times smaller",
     }
     if settings.paper_rows is not None and number != "5":
         notes[number] = f"{settings.paper_rows} of {settings.length} query rows, a grid of N"

@@ -98,7 +98,7 @@ def _parting(evidence: Evidence) -> str:
     again = next((n for n, out in zip(names[first:], levels[first:], strict=True) if out), None)
     if again is None:
         return ""
-    return f"The two means cross and part: the test rejects again from N = {again} on. "
+    return f"The two means cross and part: the test rejects again at N = {again}. "
 
 
 def _other_choices(choices: pl.DataFrame) -> str:
