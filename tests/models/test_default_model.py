@@ -20,7 +20,7 @@ def ids(fresh_default: models.LoadedModel, prose: models.SourceText) -> Tensor:
 
 
 def test_what_it_is(fresh_default: models.LoadedModel) -> None:
-    assert fresh_default.facts == models.ModelFacts("decoder", 30, 9, 3, 64, 8192)
+    assert fresh_default.facts == models.ModelFacts("decoder", 30, 9, 3, 64, 8192, 49152)
     assert fresh_default.source == "default"
     assert fresh_default.quantisation == "4-bit Q4_1 (GGUF file)"
     assert fresh_default.sha256 is not None

@@ -47,10 +47,10 @@ def _fails(name: str | Path, **options: Any) -> str:
 @pytest.mark.parametrize(
     ("name", "facts"),
     [
-        ("llama", models.ModelFacts("decoder", 2, 4, 2, 8, 64)),
-        ("gpt2", models.ModelFacts("decoder", 2, 4, 4, 8, 64)),
-        ("bert", models.ModelFacts("encoder", 2, 4, 4, 8, 64)),
-        ("t5", models.ModelFacts("encoder-decoder", 2, 4, 4, 8, None)),
+        ("llama", models.ModelFacts("decoder", 2, 4, 2, 8, 64, 50)),
+        ("gpt2", models.ModelFacts("decoder", 2, 4, 4, 8, 64, 50)),
+        ("bert", models.ModelFacts("encoder", 2, 4, 4, 8, 64, 50)),
+        ("t5", models.ModelFacts("encoder-decoder", 2, 4, 4, 8, None, 50)),
     ],
 )
 def test_a_folder(folder: Callable[[str], Path], name: str, facts: models.ModelFacts) -> None:

@@ -12,7 +12,7 @@ visible keys or over all L.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -54,11 +54,34 @@ def probe(config: Config, seed: tuple[int, ...]) -> Probe:
 
 def _measure(head: Any, config: Config, seed: tuple[int, ...]) -> Iterator[dict[str, Any]]:
     call: models.ObservedCall = head.call
-    draw = np.random.default_rng((*seed, call.layer, call.occurrence, head.head))
     scaling = call.scaling if isinstance(call, models.AttentionCall) else None
-    blocks: list[dict[tuple[str, str], np.ndarray]] = []
+    blocks = [_directions(rows, scaling, config) for rows in drawn_rows(head, config.rows, seed)]
+    for logits, direction in blocks[0] if blocks else ():
+        values = np.concatenate([each[logits, direction] for each in blocks], axis=-1)
+        epsilons = config.epsilons if values.ndim == 3 else (0.0,)
+        values = values.reshape(len(config.temperatures), len(epsilons), -1)
+        name = {"logits": logits, "direction": direction}
+        yield from sensitivity_rows(head.where | name, values, config.temperatures, epsilons)
+
+
+class DrawnRows(NamedTuple):
+    """Query rows of a head with a random unit vector each: over the keys they see, and over all."""
+
+    logits: Tensor
+    visible: Tensor
+    seen: Tensor
+    over_all: Tensor
+
+
+def drawn_rows(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[DrawnRows]:
+    """`count` rows spread over the window, a block at a time; those that see no key are left out.
+
+    The vectors depend on the seed and on which head it is, not on the order of the heads.
+    """
+    call: models.ObservedCall = head.call
+    draw = np.random.default_rng((*seed, call.layer, call.occurrence, head.head))
     for block in call.blocks(256, heads=[head.head]):
-        picked = spread_rows(block.start, block.stop, call.queries, config.rows)
+        picked = spread_rows(block.start, block.stop, call.queries, count)
         picked = picked[block.visible.any(-1).cpu().numpy()[picked]]
         if not len(picked):
             continue
@@ -70,36 +93,34 @@ def _measure(head: Any, config: Config, seed: tuple[int, ...]) -> Iterator[dict[
         over_all = over_all[:, : logits.shape[1]]
         seen = torch.where(visible, over_all, 0.0)
         seen = seen / torch.linalg.vector_norm(seen, dim=-1, keepdim=True)
-        blocks.append(_directions(logits, visible, seen, over_all, scaling, config))
-    for name in blocks[0] if blocks else ():
-        values = np.concatenate([each[name] for each in blocks], axis=-1)
-        logits_kind, direction = name
-        epsilons = config.epsilons if values.ndim == 3 else (0.0,)
-        values = values.reshape(len(config.temperatures), len(epsilons), -1)
-        for t, temperature in enumerate(config.temperatures):
-            for e, epsilon in enumerate(epsilons):
-                g = values[t, e]
-                mean = math.fsum(g.tolist()) / len(g)
-                variance = math.fsum(((g - mean) ** 2).tolist()) / max(1, len(g) - 1)
-                yield head.where | {
-                    "logits": logits_kind,
-                    "direction": direction,
-                    "epsilon": epsilon,
-                    "temperature": temperature,
-                    "rows": len(g),
-                    "sensitivity": mean,
-                    "spread": math.sqrt(variance),
-                }
+        yield DrawnRows(logits, visible, seen, over_all)
+
+
+def sensitivity_rows(
+    where: dict[str, Any],
+    values: np.ndarray,
+    temperatures: tuple[float, ...],
+    epsilons: tuple[float, ...],
+) -> Iterator[dict[str, Any]]:
+    """Rows of the table `sensitivity` from values (T, ε, rows): their mean and spread."""
+    for t, temperature in enumerate(temperatures):
+        for e, epsilon in enumerate(epsilons):
+            g = values[t, e]
+            mean = math.fsum(g.tolist()) / len(g)
+            variance = math.fsum(((g - mean) ** 2).tolist()) / max(1, len(g) - 1)
+            yield where | {
+                "epsilon": epsilon,
+                "temperature": temperature,
+                "rows": len(g),
+                "sensitivity": mean,
+                "spread": math.sqrt(variance),
+            }
 
 
 def _directions(
-    logits: Tensor,
-    visible: Tensor,
-    seen: Tensor,
-    over_all: Tensor,
-    scaling: float | None,
-    config: Config,
+    rows: DrawnRows, scaling: float | None, config: Config
 ) -> dict[tuple[str, str], np.ndarray]:
+    logits, visible, seen, over_all = rows
     grid = (config.temperatures, config.epsilons)
     found = engine.sensitivity(logits, visible, *grid, seen)
     everywhere = engine.sensitivity(logits, visible, *grid, over_all, worst=False)

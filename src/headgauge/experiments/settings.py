@@ -4,7 +4,7 @@
     window 0, every L        the same, a coarse grid of N beyond 100, drawn rows
     window 0, longest L      Algorithm 5; Figure 1
     window 0, longest L      every other choice, a grid of N, drawn rows
-    window 0, every L        other rules on the same logits, drawn rows
+    window 0, every L        other rules on the same logits, drawn rows; at the longest Figure 4
     windows 1 …, every L     the closest choice, drawn rows: the bands
     every window, longest L  what `headgauge scan` measures: the verdicts on the heads
 
@@ -24,6 +24,7 @@ from headgauge.experiments import (
     fig2b_top_n,
     fig2c_critical,
     fig3_separability,
+    fig4_rules,
     fig4_sensitivity,
 )
 from headgauge.experiments.choices import CHOICES, CLOSEST, RULES, Choice, rule
@@ -62,6 +63,7 @@ class ReproduceSettings(UnitSettings):
     fig2c: fig2c_critical.Config = field(default_factory=fig2c_critical.Config)
     fig3: fig3_separability.Config = field(default_factory=fig3_separability.Config)
     fig4: fig4_sensitivity.Config = field(default_factory=fig4_sensitivity.Config)
+    under_rules: fig4_rules.Config = field(default_factory=fig4_rules.Config)
     model_layers: int = 1
 
     def __post_init__(self) -> None:
@@ -99,8 +101,10 @@ class ReproduceSettings(UnitSettings):
         if key.window != 0 or key.length != self.length:
             return ()
         seed = (self.seed, key.window, key.length)
+        wanted = tuple(name for name in self.under_rules.rules if name in self.rules)
         return (
             fig4_sensitivity.probe(self.fig4, seed),
+            fig4_rules.probe(replace(self.under_rules, rules=wanted), seed),
             fig1_geometry.probe(replace(self.fig1, choice=self.choice), self.model_layers),
         )
 
@@ -177,4 +181,5 @@ def quick(settings: ReproduceSettings) -> ReproduceSettings:
         rules_over_length=False,
         fig2c=replace(settings.fig2c, draws=20),
         fig4=replace(settings.fig4, temperatures=fig4_sensitivity.grid(13), rows=8),
+        under_rules=replace(settings.under_rules, rows=4),
     )

@@ -120,7 +120,7 @@ class SensitivityFigureRow:
     """
 
     logits: str  # "scaled" (by 1/√d, as the model does) or "raw"
-    direction: str  # "random", "worst", "exact", …, "printed bound", …
+    direction: str  # "random", "worst", "exact", "random under sparsemax", "printed bound", …
     epsilon: float | None  # None: the limit ε → 0
     temperature: float
     maximum: float  # over heads of the mean over rows: what the paper plots

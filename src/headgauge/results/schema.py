@@ -145,7 +145,7 @@ class SensitivityRow:
     module: str
     head: int
     logits: str  # "scaled" (by 1/√d, as the model does) or "raw"
-    direction: str  # "random", "random over all keys", "worst", "exact", "exact mean"
+    direction: str  # "random", "random over all keys", "random under …", "worst", "exact", …
     epsilon: float  # 0: the limit
     temperature: float
     rows: int  # query rows drawn

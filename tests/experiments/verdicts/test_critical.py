@@ -73,7 +73,7 @@ def test_a_test_that_rejects_again_is_told(frames, p_values, again):
     ).comment
     assert ("rejects again" in comment) == (again is not None)
     if again is not None:
-        assert f"from N = {again} on" in comment
+        assert f"rejects again at N = {again}." in comment
 
 
 def _at(length: int, share: float | None, **more) -> dict:

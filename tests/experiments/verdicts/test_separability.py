@@ -26,7 +26,7 @@ def _evidence(frames, curve, **measures) -> Evidence:
 def test_separability_settles(frames, change, verdict):
     row = judges.separability_settles(_evidence(frames, GOOD | change))
     assert row.verdict == verdict
-    assert row.comment.startswith("In the band: final/unit/all of 3;")
+    assert row.comment.startswith("In the band: final/unit/all; all 3 choices lie between")
 
 
 def test_the_band_is_told(frames):

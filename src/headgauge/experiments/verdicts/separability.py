@@ -36,7 +36,7 @@ def separability_settles(evidence: Evidence) -> PaperVerdictRow:
         printed=told,
         corrected="same (a measurement, not a bound)",
         verdict=word(falls and settles),
-        comment=f"In the band: {', '.join(which) or 'no choice'} of {len(choices)}, which lie "
+        comment=f"In the band: {', '.join(which) or 'no choice'}; all {len(choices)} choices lie "
         f"between {_range(choices)}. It is a property of the vectors, not a law: no bound implies "
         "it.",
     )

@@ -58,11 +58,12 @@ function sensitivityFigure(groups) {
     show();
   }
   function show() {
+    const other = now.direction.includes(' under '); // of another rule than softmax
     const held = groups.filter(
       (group) =>
-        isBound(group) || // holds for any logits
+        (!other && isBound(group)) || // holds for any logits
         (group.fixed.logits === now.logits &&
-          (group.fixed.direction === now.direction || missing(group.fixed.epsilon))),
+          (group.fixed.direction === now.direction || (!other && missing(group.fixed.epsilon)))),
     );
     const drawn = held.filter(({ fixed }) => fixed.direction === now.direction).flatMap(expand);
     showChart(chart, {
@@ -72,7 +73,8 @@ function sensitivityFigure(groups) {
     });
     whole.caption(
       'The largest over heads of the mean over rows, by step ε;',
-      `direction ${now.direction}, ${now.logits} logits. Exact: the limit ε → 0. Dashed: bounds.`,
+      `direction ${now.direction}, ${now.logits} logits.`,
+      other ? '' : 'Exact: the limit ε → 0. Dashed: bounds.',
       bandText(drawn, 'rows'),
       `${span(drawn.map((row) => row.heads))} heads,`,
       `${span(drawn.map((row) => row.rows))} query rows drawn per head.`,
