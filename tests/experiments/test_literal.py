@@ -25,7 +25,7 @@ def test_times_are_positive_and_from_a_part(model, tokens, settings, unchecked):
     assert torch.get_num_threads() == threads
     whole = 110 * 8
     grid = 5 * 3  # temperatures and ε
-    assert found[4].share == pytest.approx(literal.ROWS / (whole * grid))
+    assert found[4].share == pytest.approx(literal.ROWS * literal._TIMES / (whole * grid))
     assert found[3].share == pytest.approx(literal.ROWS / whole)
     assert found[2].share == pytest.approx(literal.ROWS / whole * 10 / 100)
 

@@ -43,7 +43,9 @@ def test_a_folder_has_a_reproduction_or_not(paper, tmp_path):
     write_paper(tmp_path, paper)
     assert has_paper(tmp_path)
     (tmp_path / "paper" / "verdicts.parquet").unlink()
-    assert not has_paper(tmp_path)
+    assert has_paper(tmp_path)  # a damaged one, which must not pass for a scan
+    with pytest.raises(InputError, match=r"verdicts.parquet is missing"):
+        read_paper(tmp_path)
 
 
 def test_other_columns_are_refused(paper, tmp_path):

@@ -43,9 +43,9 @@ def command(
         ),
     ] = None,
     windows: Annotated[
-        int,
+        int | None,
         typer.Option(help="Windows; those after the first give the bands.", rich_help_panel=_READ),
-    ] = 5,
+    ] = None,
     offset: Annotated[
         int, typer.Option(help="The text token the first window starts at.", rich_help_panel=_READ)
     ] = 0,
@@ -137,21 +137,21 @@ def command(
     notes = stderr(quiet)
     known = experiments.RULES if rules is None else lists.names("" if rules == "none" else rules)
     chosen: dict[str, Any] = {
-        "windows": windows,
+        "windows": (1 if quick else 5) if windows is None else windows,
         "offset": offset,
         "bos": bos,
         "choice": experiments.Choice(vectors, scale, keys),
         "all_choices": all_choices,
         "rules": tuple(known),
         "seed": seed,
-        "threads": threads or diagnostics.default_threads(1, out),
+        "threads": diagnostics.default_threads(1, out) if threads is None else threads,
     }
     experiments.ReproduceSettings(**chosen)  # a mistake is told before a model is loaded
     source = ModelSource(name, dtype, device)
     with notes.status(f"loading {name}"):
         context = source.open().facts.context_length
     usual = experiments.QUICK_LENGTH if quick else max(experiments.LENGTHS)
-    longest = length or min(usual, context or usual)
+    longest = min(usual, context or usual) if length is None else length
     settings = experiments.ReproduceSettings(lengths=_lengths(longest), **chosen)
     settings = experiments.quick(settings) if quick else settings
     plan = experiments.make_reproduction(source, read_text(text, notes), settings)

@@ -230,12 +230,12 @@ def _first_accepted(
 
 
 def _interval(found: Sequence[int | None]) -> tuple[int | None, int | None]:
-    """The middle 95 % of the draws that have a critical N."""
-    there = [each for each in found if each is not None]
+    """The middle 95 % of the draws; one without a critical N counts as beyond every N."""
+    there = [math.inf if each is None else each for each in found]
     if not there:
         return None, None
     low, high = np.percentile(there, (2.5, 97.5), method="nearest")
-    return int(low), int(high)
+    return (None if math.isinf(low) else int(low), None if math.isinf(high) else int(high))
 
 
 def _median(found: Sequence[int | None]) -> int | None:

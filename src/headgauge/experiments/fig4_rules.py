@@ -1,4 +1,6 @@
-"""Figure 4 under other rules: ‖rule((l + εv)/T) − rule(l/T)‖/ε on the same logits and directions.
+"""Figure 4 under other rules: ‖rule((l + εv)/T) − rule(l/T)‖/ε on the model's own logits.
+
+Drawn from fewer rows than the figure itself, so that its largest head is a noisier maximum.
 
 A softmax at another temperature is the same figure shifted along T, so only the others are here.
 No bound of the figure holds for them: sparsemax moves by at most 1/T, entmax by less, and SSMax by

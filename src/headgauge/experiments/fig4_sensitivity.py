@@ -145,7 +145,9 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
     keys = ["logits", "direction", "epsilon", "temperature"]
     chosen = measured.sensitivity.filter(pl.col("window") == pl.col("window").min())
     largest = (
-        chosen.sort("sensitivity", "layer", "head", descending=[True, False, False])
+        chosen.sort(
+            "sensitivity", "layer", "occurrence", "head", descending=[True, False, False, False]
+        )
         .group_by(keys, maintain_order=True)
         .agg(
             pl.col("sensitivity").first().alias("maximum"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from headgauge import results
+from headgauge.errors import InputError
 from headgauge.results.schema import HEAD
 
 CHOICE = ("vectors", "scale", "keys", "rule")
@@ -26,6 +27,11 @@ class Measured:
     @property
     def length(self) -> int:
         """The longest L."""
+        if self.curves.is_empty():
+            raise InputError(
+                "no attention of this model could be measured for the paper's figures: its layers "
+                "could not be seen, or have no vectors of the chosen kind"
+            )
         return int(self.curves["length"].max())  # pyright: ignore[reportArgumentType]
 
     @property

@@ -64,6 +64,6 @@ class Reproduction:
 def read_timing(folder: Path) -> tuple[dict[str, Any], ...]:
     """The rows of timing.json; none where it is not there."""
     try:
-        return tuple(read_json(folder / TIMING)["algorithms"])
+        return tuple(read_json(folder / TIMING).get("algorithms", ()))
     except FileNotFoundError:
         return ()

@@ -171,7 +171,6 @@ def quick(settings: ReproduceSettings) -> ReproduceSettings:
     """The same figures from fewer rows and N and one window, in under a minute on two cores."""
     return replace(
         settings,
-        windows=1,
         paper_rows=32,
         far_rows=16,
         drawn_rows=16,

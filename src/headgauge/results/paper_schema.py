@@ -82,8 +82,8 @@ class CriticalRow:
     level: float  # of the test: 0.01 in the text, 0.05 in Algorithm 3
     critical_n: int | None  # None: none among those tried
     share: float | None  # critical_n / L
-    low: int | None  # 95 % bootstrap interval over heads; None also where N was not found
-    high: int | None
+    low: int | None  # 95 % bootstrap interval over heads; null where N was not found, and
+    high: int | None  # where too many draws have no critical N to give the upper end
     found: float | None  # share of the bootstrap draws in which there was a critical N
     few_heads: int | None  # the critical N with 144 heads drawn at random, as many as GPT-2 has
     window_low: int | None  # the smallest and the largest over the windows, where all have one

@@ -31,7 +31,7 @@ def write_paper(folder: Path, tables: dict[str, pl.DataFrame]) -> list[Path]:
 
 def has_paper(folder: Path) -> bool:
     """Whether a run's folder has the tables of a reproduction."""
-    return all((folder / FOLDER / f"{name}.parquet").is_file() for name in PAPER_TABLES)
+    return (folder / FOLDER).is_dir()
 
 
 def read_paper(folder: Path) -> dict[str, pl.DataFrame]:

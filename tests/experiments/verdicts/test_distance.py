@@ -29,7 +29,8 @@ def _over_n(frames, **measures) -> Evidence:
 def test_distance_grows(frames, slope, verdict):
     row = judges.distance_grows(_over_length(frames, distance=_power(slope)))
     assert row.verdict == verdict
-    assert row.printed == f"L^{slope:.2f}"
+    assert row.printed.startswith(f"L^{slope:.2f}; ")
+    assert row.printed.endswith(" at L = 256")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,8 @@ def test_expectation_grows(frames, printed, corrected, verdict):
     )
     row = judges.expectation_grows(evidence)
     assert row.verdict == verdict
-    assert row.corrected == f"L^{corrected:.2f} (eq. 24); its upper side L^0.30"
+    assert row.corrected.startswith(f"L^{corrected:.2f}; ")
+    assert "(eq. 24); its upper side L^0.30; " in row.corrected
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,10 @@ def test_smaller_steps_larger(frames, values, verdict):
     row = judges.smaller_steps_larger(_evidence(frames, curves))
     assert row.verdict == verdict
     told = ", ".join(f"{g:.3g}" for g in values)
-    assert row.printed == f"at the lowest T, ε rising: {told} (scaled logits)"
+    ordered = int(verdict == REPRODUCED)
+    assert row.printed == (
+        f"at the lowest T, ε rising: {told}, in this order at {ordered} of 1 T (scaled logits)"
+    )
 
 
 def test_a_single_step_cannot_be_compared(frames):

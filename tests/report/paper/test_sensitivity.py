@@ -95,7 +95,7 @@ def test_a_direction_that_was_not_taken_is_told(axes, words, scaled):
 
 
 def test_the_small_print_counts_heads_and_rows(scaled):
-    told = "the largest of 270 heads, each the mean over 64 rows drawn at random"
+    told = "the largest of 270 heads, each the mean over 64 rows spread over the window"
     assert sensitivity_words(scaled) == told + "; bands: 95 % from the spread over rows"
     unsure = scaled.with_columns(low=pl.lit(None, pl.Float64))
     assert sensitivity_words(unsure) == told + "; no intervals"

@@ -73,7 +73,8 @@ def _critical_told(critical: pl.DataFrame, choice: dict[str, str], expected: str
         if row["critical_n"] is None:
             told.append(f"none up to N = {row['tried']} {at}")
             continue
-        interval = "" if row["low"] is None else f", {row['low']} to {row['high']} over heads"
+        above = "none" if row["high"] is None else row["high"]
+        interval = "" if row["low"] is None else f", {row['low']} to {above} over heads"
         if row["window_low"] is not None:
             interval += f", {row['window_low']} to {row['window_high']} over windows"
         several = row["few_heads"] is not None and row["heads"] > FEW_HEADS
@@ -90,15 +91,18 @@ def _parting(evidence: Evidence) -> str:
         rule="model",
         **evidence.choice,
     )
-    levels = [p < CRITICAL_LEVEL for p in tests.sort("top_n")["p_value"]]
-    names = tests.sort("top_n")["top_n"].to_list()
-    if all(levels) or not levels:
+    tried = tests.sort("top_n").select("top_n", "p_value").rows()
+    first = next((at for at, (_, p) in enumerate(tried) if p >= CRITICAL_LEVEL), None)
+    if first is None:
         return ""
-    first = levels.index(False)
-    again = next((n for n, out in zip(names[first:], levels[first:], strict=True) if out), None)
+    again = next((at for at in range(first, len(tried)) if tried[at][1] < CRITICAL_LEVEL), None)
     if again is None:
         return ""
-    return f"The two means cross and part: the test rejects again at N = {again}. "
+    best = max(p for _, p in tried[first:again])
+    return (
+        f"It accepts from N = {tried[first][0]} to {tried[again - 1][0]} (p ≤ {best:.2g}) and "
+        f"rejects again at N = {tried[again][0]}. "
+    )
 
 
 def _other_choices(choices: pl.DataFrame) -> str:

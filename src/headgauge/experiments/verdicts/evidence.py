@@ -37,6 +37,18 @@ class Evidence:
         return f"sandwich: {upper[last]['mean'] / distance[last]['mean']:.3f} × the distance"
 
 
+def told(row: dict[str, Any], digits: int = 0) -> str:
+    """A mean with its interval, where there is one."""
+    if row["low"] is None:
+        return f"{row['mean']:.{digits}f}"
+    return f"{row['mean']:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
+
+
+def at_longest(curve: dict[int, dict[str, Any]], digits: int = 0) -> str:
+    """The value at the longest L, in words."""
+    return f"{told(curve[max(curve)], digits)} at L = {max(curve)}"
+
+
 Judge = Callable[[Evidence], PaperVerdictRow]
 
 

@@ -86,7 +86,7 @@ def _draw_series(axes: Axes, rows: pl.DataFrame, look: Look, filled: bool, shift
     found = rows.drop_nulls("critical_n")
     inside = {} if filled else {"markerfacecolor": "white"}
     axes.plot(found["length"] * shift, found["critical_n"], **look.how(zorder=3, **inside))
-    sure = found.drop_nulls(["low", "high"])
+    sure = found.drop_nulls("low").with_columns(pl.coalesce("high", "tried").alias("high"))
     thin = {"color": look.colour, "linewidth": 0.8, "zorder": 1}
     axes.vlines(sure["length"] * shift, sure["low"], sure["high"], **thin)
 

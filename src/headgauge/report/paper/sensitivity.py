@@ -114,11 +114,11 @@ def sensitivity_handles(frame: pl.DataFrame, short: bool = False) -> list[Artist
 
 def sensitivity_words(frame: pl.DataFrame) -> str:
     """Heads and rows, for the small print."""
-    measured = frame.filter(~is_bound(frame))
+    measured = frame.filter(pl.col("direction").is_in(STEPS))
     if measured.is_empty():
         return "nothing was measured"
     rows, heads = measured["rows"].max(), measured["heads"].max()
-    words = f"the largest of {heads} heads, each the mean over {rows} rows drawn at random"
+    words = f"the largest of {heads} heads, each the mean over {rows} rows spread over the window"
     sure = measured["low"].is_not_null().any()
     return words + ("; bands: 95 % from the spread over rows" if sure else "; no intervals")
 
@@ -145,7 +145,8 @@ def _draw_bounds(axes: Axes, bounds: pl.DataFrame, looks: dict[float, Look]) -> 
 
 def sensitivity_limits(frame: pl.DataFrame) -> tuple[float, float]:
     """Of g: a bound may be tens of decades above what was measured; the measured decides."""
-    measured = frame.filter(~is_bound(frame)).filter(pl.col("maximum") > 0)["maximum"]
+    other = pl.col("direction").str.contains(" under ", literal=True)  # rules: not drawn here
+    measured = frame.filter(~is_bound(frame), ~other, pl.col("maximum") > 0)["maximum"]
     bounds = frame.filter(is_bound(frame))["maximum"]
     if measured.is_empty():
         return 1e-3, 1e3

@@ -59,11 +59,16 @@ function sensitivityFigure(groups) {
   }
   function show() {
     const other = now.direction.includes(' under '); // of another rule than softmax
+    // The exact mean is the limit of the random direction alone, the exact norm that of the worst.
+    const isLimit = ({ fixed }) =>
+      !other &&
+      missing(fixed.epsilon) &&
+      (fixed.direction !== 'exact mean' || now.direction === 'random');
     const held = groups.filter(
       (group) =>
         (!other && isBound(group)) || // holds for any logits
         (group.fixed.logits === now.logits &&
-          (group.fixed.direction === now.direction || (!other && missing(group.fixed.epsilon)))),
+          (group.fixed.direction === now.direction || isLimit(group))),
     );
     const drawn = held.filter(({ fixed }) => fixed.direction === now.direction).flatMap(expand);
     showChart(chart, {
