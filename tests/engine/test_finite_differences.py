@@ -256,3 +256,12 @@ def test_other_shapes_are_refused_in_a_line(which, unchecked):
     assert str(error.value).startswith(line)
     assert "\n" not in str(error.value)
     assert "(5, 22)" in str(error.value)
+
+
+def test_only_digits_that_mean_something_are_kept():
+    values = np.array([0.0, 1 / 3, 2e-171, 5e-324, 0.1 + 1e-16])
+    kept = finite_differences._rounded(values)
+    assert kept == pytest.approx(values, rel=1e-9, abs=0.0)
+    assert (finite_differences._rounded(kept) == kept).all()
+    assert kept[1] != values[1]
+    assert kept[4] == finite_differences._rounded(np.array([0.1]))[0]
