@@ -41,6 +41,7 @@ def test_twice_the_heads_take_twice_the_share(model, tokens, settings, unchecked
 def test_the_captured_rows_are_the_models(model, tokens, settings, attended, choice):
     chosen = replace(settings, choice=choice)
     head = literal._capture(_plan(model, tokens, chosen), chosen)
+    assert head is not None
     places = [int((at + 0.5) * 110 / literal.ROWS) for at in range(literal.ROWS)]
     seen = attended(0, 110)
     wanted = seen.weights[1, 3, places]  # the last head of the middle layer
