@@ -60,6 +60,8 @@ def unit_tables(
     if with_paper:
         more = random.Random(f"{key.window} {key.length} paper")  # the rest does not depend on it
         frames |= {name: _frame(name, rows, more) for name, rows in _paper_rows(places).items()}
+    unit = {"window": key.window, "length": key.length}
+    depth = [unit | {"layer": layer, "module": f"layers.{layer}"} for layer in range(4)]
     rows = frames.pop("rows") if with_rows else None
     return UnitTables(
         key,
@@ -69,6 +71,7 @@ def unit_tables(
         rows=rows,
         facts=facts,
         paper={name: frames[name] for name in PAPER if name in frames},
+        depth=_frame("depth", depth, random.Random(key.name)),
     )
 
 

@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 
 from headgauge.results import page
+from headgauge.results.dynamics_schema import DYNAMICS_TABLES
 from headgauge.results.manifest import Manifest
 from headgauge.results.paper_schema import PAPER_TABLES
-from headgauge.results.schema import TABLES
+from headgauge.results.schema import TABLES, frame_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -16,13 +17,20 @@ def test_the_page_is_the_types():
 
 
 def test_every_column_and_key_is_on_it():
-    for row in (*TABLES.values(), *PAPER_TABLES.values()):
+    for row in (*TABLES.values(), *PAPER_TABLES.values(), *DYNAMICS_TABLES.values()):
         assert [name for name, _, _ in page.fields(row)] == [field.name for field in fields(row)]
     for record in (Manifest, *page.RECORDS):
         assert [name for name, _, _ in page.fields(record)] == list(record.__annotations__)
 
 
-@pytest.mark.parametrize("file", [*TABLES, *(f"paper/{name}" for name in PAPER_TABLES)])
+@pytest.mark.parametrize(
+    "file",
+    [
+        *TABLES,
+        *(f"paper/{name}" for name in PAPER_TABLES),
+        *(f"dynamics/{name}" for name in DYNAMICS_TABLES),
+    ],
+)
 def test_every_table_has_one_section(file):
     headings = [line for line in page.render().splitlines() if line.startswith("## ")]
     assert sum(f"{file}.parquet" in line[3:].split(", ") for line in headings) == 1
@@ -42,6 +50,12 @@ def test_figures_that_share_a_type_are_told_apart():
     assert "`fig2a`: distance over L at one N; `fig2b`: distance over N at one L" in text
 
 
+def test_columns_that_simulations_share_are_explained_in_each_table():
+    text = page.render().partition("# What a simulation leaves behind")[2]
+    assert text.count("| `scheme` | str | a name of `headgauge.dynamics.schemes`, or") == 6
+    assert text.count("| `tokens` | int | n |") == 3
+
+
 def test_a_table_row_is_one_line_with_three_cells():
     rows = [line for line in page.render().splitlines() if line.startswith("| `")]
     assert len(rows) > 200
@@ -50,7 +64,8 @@ def test_a_table_row_is_one_line_with_three_cells():
 
 
 def test_what_names_a_head_is_explained_in_each_table():
-    assert page.render().count("| `module` | str | its name in the model |") == len(TABLES)
+    of_heads = [row for row in TABLES.values() if "occurrence" in frame_schema(row)]
+    assert page.render().count("| `module` | str | its name in the model |") == len(of_heads) == 7
 
 
 def test_what_names_a_choice_is_explained_in_each_table():

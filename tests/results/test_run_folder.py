@@ -47,8 +47,11 @@ def test_a_run_is_the_units_in_order(made, small_run):
     rows = pl.concat([small_run.unit_tables(key).rows for key in small_run.KEYS])
     assert run.rows is not None
     assert run.rows.collect().equals(rows.sort(TABLE_KEYS["rows"]))
+    depth = pl.concat([small_run.unit_tables(key).depth for key in small_run.KEYS])
+    assert run.table("depth").equals(depth.sort(TABLE_KEYS["depth"]))
     assert sorted(place.name for place in made.iterdir()) == [
         "curves.parquet",
+        "depth.parquet",
         "heads.parquet",
         "manifest.json",
         "rows.parquet",

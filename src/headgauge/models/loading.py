@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import torch
 
+from headgauge.devices import check_device
 from headgauge.errors import InputError
 from headgauge.models import gguf_cache
 from headgauge.models.facts import LoadedModel, describe
@@ -77,10 +78,7 @@ def default_file() -> Path:
 def _options(dtype: str | None, device: str, attention: str | None) -> dict[str, Any]:
     if dtype is not None and dtype not in _DTYPES:
         raise InputError(f"no dtype {dtype!r}; there are {', '.join(_DTYPES)}")
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(f"no device {device!r} here: {_first_line(error)}") from None
+    check_device(device)
     fallback = torch.float32 if torch.device(device).type == "cpu" else "auto"
     options: dict[str, Any] = {"dtype": _DTYPES[dtype] if dtype else fallback}
     if attention is not None:

@@ -18,6 +18,7 @@ The files are plain parquet and JSON: `pl.read_parquet("out/heads.parquet")` doe
     run.merge(keys)
 """
 
+from headgauge.results.depth_schema import DepthCurveRow, DepthRow
 from headgauge.results.environment import Hardware, SourceCode
 from headgauge.results.manifest import Data, Manifest, Model, Splits, manifest
 from headgauge.results.run_folder import Run, RunFolder, begun_settings, begun_units, load_run
@@ -41,6 +42,8 @@ __all__ = [
     "UNIT",
     "CurveRow",
     "Data",
+    "DepthCurveRow",
+    "DepthRow",
     "Hardware",
     "HeadRow",
     "Manifest",

@@ -3,8 +3,10 @@
 import inspect
 import re
 from dataclasses import is_dataclass
+from types import ModuleType
 
-from headgauge.results import paper_schema
+from headgauge.results import dynamics_schema, paper_schema
+from headgauge.results.dynamics_schema import DYNAMICS_TABLES, GammaRow, SwarmRow
 from headgauge.results.environment import Hardware, SourceCode
 from headgauge.results.manifest import (
     Data,
@@ -29,6 +31,7 @@ DIR/
   curves.parquet    one row per window, head, N, choice of vectors and keys
   samples.parquet   a few query rows of every head with their heaviest keys
   rows.parquet      on request: one row per window, head and query
+  depth.parquet     on request: one row per window and layer, the residual stream as particles
   report.html       the run as one interactive page
   figures/          its figures
   units/            the pieces the tables are made of, one folder per window and length
@@ -64,6 +67,20 @@ columns named as the table's key.
 
 This page is made from the types in `src/headgauge/results/` by `make docs`, and a test keeps it so.
 """
+SIMULATION = """\
+# What a simulation leaves behind
+
+```
+DIR/
+  manifest.json     settings, versions, machine, seconds of each part
+  dynamics/         its tables; one that was not asked for is empty
+  report.html       the simulation as one interactive page
+  figures/          its figures and sphere.gif, the animation
+```
+
+`headgauge.dynamics.Simulation.load("DIR")` reads it. A simulation that was killed goes on with the
+table it stopped at when its command is repeated.
+"""
 MANIFEST = """\
 The keys stand in this order. All that differs between two runs of the same thing on the same
 machine is under `times`. There are no paths, user names or host names in it. A number that is not
@@ -77,9 +94,11 @@ _EXPLAINED = {
     CurveRow: ("top_n", "vectors", "scale", "keys"),
     FigureRow: ("rule",),
     CriticalRow: ("expected",),
+    GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
+    SwarmRow: ("dim", "weights", "seeds"),
 }
 _FIELD = re.compile(r"    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?")
-_FIGURE = re.compile(r"    paper/(\w+)\.parquet +\w+ +(.+)")
+_IN_FOLDER = re.compile(r"    \w+/(\w+)\.parquet +\w+ +(.+)")
 
 
 def render() -> str:
@@ -89,18 +108,21 @@ def render() -> str:
         key = ", ".join(f"`{column}`" for column in KEYS[name])
         parts += [f"## {name}.parquet\n", f"{inspect.getdoc(row)} Key: {key}.\n", _table(row)]
     for row in dict.fromkeys(PAPER_TABLES.values()):
-        parts += _paper_table(row)
+        parts += _folder_table("paper", paper_schema, PAPER_TABLES, row)
+    parts.append(SIMULATION)
+    for row in DYNAMICS_TABLES.values():
+        parts += _folder_table("dynamics", dynamics_schema, DYNAMICS_TABLES, row)
     parts += ["## manifest.json\n", MANIFEST, _table(Manifest)]
     for record in RECORDS:
         parts += [f"### {record.__name__}\n", f"{inspect.getdoc(record)}\n", _table(record)]
     return "\n".join(parts)
 
 
-def _paper_table(row: type) -> list[str]:
-    """The section of the figures whose tables have rows of this type."""
-    about = dict(_FIGURE.findall(paper_schema.__doc__ or ""))
-    names = [name for name, each in PAPER_TABLES.items() if each is row]
-    heading = ", ".join(f"paper/{name}.parquet" for name in names)
+def _folder_table(folder: str, schema: ModuleType, tables: dict[str, type], row: type) -> list[str]:
+    """The section of those tables in a folder that have rows of this type."""
+    about = dict(_IN_FOLDER.findall(schema.__doc__ or ""))
+    names = [name for name, each in tables.items() if each is row]
+    heading = ", ".join(f"{folder}/{name}.parquet" for name in names)
     told = "; ".join(f"`{name}`: {about[name]}" for name in names)
     return [f"## {heading}\n", f"{told}.\n", f"{inspect.getdoc(row)}\n", _table(row)]
 
@@ -114,7 +136,8 @@ def _table(record: type) -> str:
 
 def fields(record: type) -> list[tuple[str, str, str]]:
     """Name, type and comment of each field, as they stand in the source; inherited ones first."""
-    known = _known() if record in (*TABLES.values(), *PAPER_TABLES.values()) else {}
+    tables = (*TABLES.values(), *PAPER_TABLES.values(), *DYNAMICS_TABLES.values())
+    known = _known() if record in tables else {}
     return [
         (name, kind, text or known.get(name, ""))
         for part in reversed(record.__mro__)

@@ -2,6 +2,7 @@
 
 DIR/manifest.json     what the run was (`manifest.Manifest`)
 DIR/heads.parquet     the tables, once it is finished; also curves, samples and, on request, rows
+                      and depth
 DIR/units/…           the pieces they are made of (`units`)
 """
 
@@ -52,7 +53,7 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
             sweep(path)
             sweep(path / UNITS)
-            run = cls(path, _begin_or_take_up(path, plain(dict(settings))))
+            run = cls(path, begin_or_take_up(path, plain(dict(settings))))
             # The manifest comes first: a folder without one that holds anything is foreign.
             run._save()
             (path / UNITS).mkdir(exist_ok=True)
@@ -151,7 +152,7 @@ class Run:
     rows: pl.LazyFrame | None
 
     def table(self, name: str) -> pl.DataFrame:
-        """Another table of the run, such as those a reproduction has."""
+        """Another table of the run, such as `depth` or those a reproduction has."""
         if name not in self.manifest["tables"]:
             raise InputError(f"{self.path} has no table {name}")
         return read_table(name, self.path / f"{name}.parquet")
@@ -160,7 +161,7 @@ class Run:
 def load_run(path: str | Path) -> Run:
     """A finished run, from its folder."""
     path = Path(path)
-    found = _find_manifest(path)
+    found = find_manifest(path)
     if found is None:
         what = f"it has no {MANIFEST}" if path.is_dir() else "there is no such folder"
         raise InputError(f"{path} is no run of headgauge: {what}")
@@ -178,8 +179,8 @@ def load_run(path: str | Path) -> Run:
     return Run(path, found, **frames, rows=pl.scan_parquet(rows))
 
 
-def _begin_or_take_up(path: Path, settings: dict[str, Any]) -> Manifest:
-    found = _find_manifest(path)
+def begin_or_take_up(path: Path, settings: dict[str, Any]) -> Manifest:
+    found = find_manifest(path)
     if found is None:
         _refuse_foreign(path)
         return first_manifest(settings)
@@ -195,7 +196,7 @@ def _begin_or_take_up(path: Path, settings: dict[str, Any]) -> Manifest:
 
 def begun_settings(path: str | Path) -> dict[str, Any] | None:
     """The settings of the run that was begun in a folder; None if there is none."""
-    found = _find_manifest(Path(path)) if Path(path).is_dir() else None
+    found = find_manifest(Path(path)) if Path(path).is_dir() else None
     return None if found is None else found["settings"]
 
 
@@ -205,7 +206,7 @@ def begun_units(path: str | Path) -> set[UnitKey]:
     return {key for place in places if (key := UnitKey.from_name(place.name)) is not None}
 
 
-def _find_manifest(path: Path) -> Manifest | None:
+def find_manifest(path: Path) -> Manifest | None:
     try:
         found = read_json(path / MANIFEST)
     except (FileNotFoundError, NotADirectoryError):

@@ -4,6 +4,7 @@
     curves.parquet   CurveRow     one row per window × head × N × vectors × keys
     samples.parquet  SampleRow    a few rows of every head with their heaviest keys
     rows.parquet     QueryRow     on request: one row per window × head × query
+    depth.parquet    DepthRow     on request: one row per window × layer (`depth_schema`)
 
 and, where the run is a reproduction of the paper,
 
@@ -21,6 +22,8 @@ from types import UnionType
 from typing import Any, get_args, get_type_hints
 
 import polars as pl
+
+from headgauge.results.depth_schema import DepthRow
 
 # What names a head: `layer` counts the attention modules in the model's order, and a module that
 # runs more than once per pass (a shared layer) has an `occurrence` for each.
@@ -189,6 +192,7 @@ TABLES: dict[str, type] = {
     "curves": CurveRow,
     "samples": SampleRow,
     "rows": QueryRow,
+    "depth": DepthRow,
     "paper_curves": PaperCurveRow,
     "sensitivity": SensitivityRow,
     "points": KeyPointRow,

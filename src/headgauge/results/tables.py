@@ -19,6 +19,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys"),
     "samples": (*UNIT, *HEAD, "row", "rank"),
     "rows": (*UNIT, *HEAD, "row"),
+    "depth": (*UNIT, "layer"),
     "paper_curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys", "rule"),
     "sensitivity": (*UNIT, *HEAD, "logits", "direction", "epsilon", "temperature"),
     "points": (*UNIT, *HEAD, "row", "key"),

@@ -1,6 +1,7 @@
 """Units: the pieces a run is made of, one window of the model's text each.
 
-    DIR/units/w0003-L01024/heads.parquet, curves.parquet, samples.parquet, rows.parquet, unit.json
+    DIR/units/w0003-L01024/heads.parquet, curves.parquet, samples.parquet, rows.parquet,
+                           depth.parquet, unit.json
 
 A unit is written by whichever process computed it, in whatever order, and appears under its name
 only when it is whole. `unit.json` has its facts and the sha256 of each of its files.
@@ -81,11 +82,13 @@ class UnitTables:
     rows: pl.DataFrame | None
     facts: UnitFacts
     paper: dict[str, pl.DataFrame] = field(default_factory=dict)  # a reproduction's, by name
+    depth: pl.DataFrame | None = None
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The tables there are, by name."""
         found = {"heads": self.heads, "curves": self.curves, "samples": self.samples}
-        return (found if self.rows is None else found | {"rows": self.rows}) | self.paper
+        asked = {"rows": self.rows, "depth": self.depth}
+        return found | {k: v for k, v in asked.items() if v is not None} | self.paper
 
 
 def unit_folder(folder: Path, key: UnitKey) -> Path:
@@ -124,6 +127,7 @@ def read_unit(folder: Path, key: UnitKey, with_rows: bool = False) -> UnitTables
         rows=frames.get("rows"),
         facts=read_facts(folder, key),
         paper={name: frames[name] for name in PAPER if name in frames},
+        depth=frames.get("depth"),
     )
 
 

@@ -1,0 +1,15 @@
+"""Whether a device is there, before work is begun that would fail on it."""
+
+import torch
+
+from headgauge.errors import InputError
+
+
+def check_device(device: str) -> None:
+    """An InputError of one line if torch cannot use the device here."""
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        lines = (line.strip() for line in str(error).splitlines())
+        reason = next((line for line in lines if line), repr(error))
+        raise InputError(f"no device {device!r} here: {reason}") from None
