@@ -11,7 +11,8 @@
 `headgauge.theory` has the paper's results, `headgauge.normalizers` the rules, `headgauge.claims`
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.diagnostics` scans it, `headgauge.experiments` reproduces the
-paper's figures on it, `headgauge.results` keeps what was found and `headgauge.report` draws it.
+paper's figures on it, `headgauge.dynamics` simulates tokens as particles on the sphere,
+`headgauge.results` keeps what was found and `headgauge.report` draws it.
 Each is imported when it is first used: torch takes seconds.
 """
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from headgauge import (
         claims,
         diagnostics,
+        dynamics,
         engine,
         experiments,
         models,
@@ -37,6 +39,7 @@ __all__ = [
     "__version__",
     "claims",
     "diagnostics",
+    "dynamics",
     "engine",
     "experiments",
     "models",

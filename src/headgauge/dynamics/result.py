@@ -1,0 +1,70 @@
+"""What a simulation found: its tables, and how to keep and show them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from headgauge.errors import InputError
+from headgauge.results.manifest import Manifest
+from headgauge.results.simulation_folder import has_simulation, load_simulation
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """`tables` has the frames of `results.dynamics_schema` by name; some may be empty."""
+
+    manifest: Manifest
+    tables: dict[str, pl.DataFrame]
+    folder: Path | None = None
+
+    @staticmethod
+    def load(folder: str | Path) -> "Simulation":
+        """A finished simulation from its folder; nothing is computed again."""
+        return Simulation(*load_simulation(folder), Path(folder))
+
+    @staticmethod
+    def is_in(folder: str | Path) -> bool:
+        return has_simulation(folder)
+
+    @property
+    def caption(self) -> str:
+        """What was simulated, in a line for a figure or the head of a page."""
+        chosen = self.manifest["settings"]
+        seeds = chosen["seeds"]
+        return (
+            f"n = {chosen['tokens']}, d = {chosen['dim']}, β = {chosen['beta']:g}, "
+            f"t up to {chosen['horizon']:g}, {seeds} seed{'s' if seeds > 1 else ''}"
+        )
+
+    def draw(self) -> list[Path]:
+        """The page, the figures and the animation, into the folder; the page first."""
+        from headgauge.report.dynamics import dynamics_figures, sphere_animation
+        from headgauge.report.page import write_page
+
+        if self.folder is None:
+            raise InputError("this simulation has no folder to draw into: run it with one")
+        drawn = [write_page(self.folder, self.page_content())]
+        drawn += dynamics_figures(self.tables, self.caption, self.folder)
+        if len(self.tables["sphere"]):
+            drawn.append(sphere_animation(self.tables["sphere"], self.caption, self.folder))
+        return drawn
+
+    def page_content(self) -> Any:
+        """What the page shows."""
+        from headgauge.claims.ledger import CLAIMS
+        from headgauge.report.page import PageContent
+
+        return PageContent(
+            title="headgauge: attention dynamics on the sphere",
+            caption=self.caption,
+            warnings=(),
+            notes=tuple(self.manifest["notes"]),
+            manifest=dict(self.manifest),
+            claims=tuple(claim.as_dict() for claim in CLAIMS if claim.id.startswith("D")),
+            dynamics=self.tables,
+        )
+
+    def __repr__(self) -> str:
+        return f"<simulation: {self.caption}>"

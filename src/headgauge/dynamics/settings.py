@@ -1,0 +1,106 @@
+"""Every choice of a simulation that can change a number: what its folder is identified by."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headgauge import normalizers
+from headgauge.dynamics import schemes
+from headgauge.dynamics.schemes import Scheme
+from headgauge.dynamics.swarms import SwarmKind
+from headgauge.dynamics.weights import KINDS
+from headgauge.errors import InputError
+
+PARTS = ("curves", "rates", "swarms", "phase", "sphere")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationSettings:
+    """`beta` is that of identity matrices; random ones have `random_beta`, √d unless it is given.
+
+    `parts` are what is computed; the others' tables are empty.
+    """
+
+    schemes: tuple[str, ...] = schemes.names()
+    tokens: int = 256
+    dim: int = 512
+    beta: float = 5.0
+    random_beta: float | None = None
+    horizon: float = 10.0
+    seeds: int = 20
+    seed: int = 0
+    weights: tuple[str, ...] = ("identity", "random")
+    heads: int = 1
+    causal: bool = False
+    rule: str = "softmax"
+    radius: float = 1.0
+    alpha: float = 1.0
+    decay: float = 0.0
+    switch: float = 2.0
+    tolerance: float = 1e-5
+    parts: tuple[str, ...] = PARTS
+    phase_tokens: int = 32
+    phase_dims: tuple[int, ...] = (8, 128, 1024)
+    phase_betas: int = 24
+    phase_seeds: int = 10
+    sphere_particles: int = 48
+
+    def __post_init__(self) -> None:
+        for name in self.schemes:
+            schemes.get(name)
+        normalizers.get(self.rule)
+        _among("weights", self.weights, KINDS)
+        _among("part", self.parts, PARTS)
+        if not self.horizon > 0:
+            raise InputError(f"the horizon must be above 0, got {self.horizon:g}")
+        if self.seeds < 1 or self.phase_seeds < 1:
+            raise InputError(f"a simulation needs at least 1 seed, got {self.seeds}")
+        if self.heads > 1 and self.dim % self.heads:
+            raise InputError(f"{self.dim} dimensions cannot be split among {self.heads} heads")
+        if not 1e-12 <= self.tolerance <= 1e-2:
+            raise InputError(f"the tolerance must be in 1e-12 to 1e-2, got {self.tolerance:g}")
+        self.chosen()
+        self.kinds()
+
+    def chosen(self) -> list[Scheme]:
+        """The schemes with their parameters."""
+        options: dict[str, dict[str, float]] = {
+            "ngpt": {"alpha": self.alpha, "decay": self.decay},
+            "mix_ln": {"switch": self.switch},
+        }
+        return [schemes.get(name, **options.get(name, {})) for name in self.schemes]
+
+    def kinds(self) -> list[SwarmKind]:
+        """One kind of swarm per kind of matrices."""
+        random = self.dim**0.5 if self.random_beta is None else self.random_beta
+        return [
+            SwarmKind(
+                tokens=self.tokens,
+                dim=self.dim,
+                beta=self.beta if weights == "identity" else random,
+                weights=weights,
+                heads=self.heads,
+                causal=self.causal,
+                rule=self.rule,
+                radius=self.radius,
+                seeds=tuple(range(self.seed, self.seed + self.seeds)),
+            )
+            for weights in self.weights
+        ]
+
+    def times(self, until: float, count: int) -> Float[Tensor, "times"]:
+        return torch.linspace(0.0, until, count, dtype=torch.float64)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _among(what: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
+    for each in given:
+        if each not in known:
+            raise InputError(f"no {what} named {each!r}; there are {', '.join(known)}")
+    if not given:
+        raise InputError(f"{what} needs at least one of {', '.join(known)}")

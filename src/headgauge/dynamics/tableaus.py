@@ -1,0 +1,105 @@
+"""Embedded Runge–Kutta methods of Dormand and Prince, orders 5 and 8; the coefficients are scipy's.
+
+Both hand out an error estimate and a dense output. Order 5 has six stages and its dense output
+costs nothing more; order 8 has twelve, and three more where a state within a step is asked for,
+which pays from about seven digits on.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.integrate import DOP853, RK45
+from torch import Tensor
+
+Size = Callable[[Float[Tensor, "batch m"]], Float[Tensor, "batch"]]
+Changes = Float[Tensor, "stages batch m"]  # h·k of each stage; the last is that of the step's end
+
+
+def combine(
+    coefficients: np.ndarray, changes: Float[Tensor, "stages batch m"]
+) -> Float[Tensor, "batch m"]:
+    """Σ_s c_s h k_s in one pass over the stages."""
+    weights = torch.as_tensor(coefficients, dtype=changes.dtype, device=changes.device)
+    flat = changes[: len(weights)].flatten(1)
+    return (weights @ flat).reshape(changes.shape[1:])
+
+
+class Tableau(ABC):
+    """Stage s is at the share c[s] of the step, from the changes a[s] of those before it."""
+
+    order: int
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    extra: tuple[tuple[np.ndarray, float], ...] = ()  # further stages, for the dense output alone
+
+    @property
+    def stages(self) -> int:
+        return len(self.b)
+
+    @abstractmethod
+    def error(self, changes: Float[Tensor, "stages batch m"], size: Size) -> Float[Tensor, "batch"]:
+        """How far the step is off, at most about."""
+
+    @abstractmethod
+    def dense(
+        self,
+        changes: Float[Tensor, "stages batch m"],
+        moved: Float[Tensor, "batch m"],
+        share: Float[Tensor, "batch"],
+    ) -> Float[Tensor, "batch m"]:
+        """How far the state has moved at a share of the step; `moved` is the whole of it."""
+
+
+class _Fifth(Tableau):
+    order = 5
+    a, b, c = RK45.A, RK45.B, RK45.C
+
+    def error(self, changes: Float[Tensor, "stages batch m"], size: Size) -> Float[Tensor, "batch"]:
+        return size(combine(RK45.E, changes))
+
+    def dense(
+        self,
+        changes: Float[Tensor, "stages batch m"],
+        moved: Float[Tensor, "batch m"],
+        share: Float[Tensor, "batch"],
+    ) -> Float[Tensor, "batch m"]:
+        powers = torch.stack([share ** (power + 1) for power in range(RK45.P.shape[1])])
+        weights = torch.as_tensor(RK45.P, dtype=changes.dtype, device=changes.device) @ powers
+        return (weights.mT[:, None] @ changes[: len(weights)].transpose(0, 1))[:, 0]
+
+
+class _Eighth(Tableau):
+    order = 8
+    a, b, c = DOP853.A, DOP853.B, DOP853.C
+    extra = tuple(
+        (row[: 13 + place], float(share))
+        for place, (row, share) in enumerate(zip(DOP853.A_EXTRA, DOP853.C_EXTRA, strict=True))
+    )
+
+    def error(self, changes: Float[Tensor, "stages batch m"], size: Size) -> Float[Tensor, "batch"]:
+        """Hairer's combination of the estimates of order five and three."""
+        fifth, third = size(combine(DOP853.E5, changes)), size(combine(DOP853.E3, changes))
+        whole = (fifth.square() + 0.01 * third.square()).sqrt()
+        return fifth.square() / whole.clamp_min(1e-30)
+
+    def dense(
+        self,
+        changes: Float[Tensor, "stages batch m"],
+        moved: Float[Tensor, "batch m"],
+        share: Float[Tensor, "batch"],
+    ) -> Float[Tensor, "batch m"]:
+        first, last = changes[0], changes[self.stages]
+        parts = [moved, first - moved, 2 * moved - (last + first)]
+        parts += [combine(row, changes) for row in DOP853.D]
+        share = share[:, None]
+        found = torch.zeros_like(moved)
+        for place, part in enumerate(reversed(parts)):
+            found = (found + part) * (share if place % 2 == 0 else 1 - share)
+        return found
+
+
+FIFTH, EIGHTH = _Fifth(), _Eighth()

@@ -1,0 +1,153 @@
+"""The bounds of arXiv 2510.22026 as printed, and what is true beyond them. Q = K = V = I.
+
+Corollary of Theorem 3.1. With c_k = ⟨θ_j, θ_k⟩ Pre-LN's radius grows with
+
+    r'_j = ⟨θ_j, A_j⟩ = (e^β + Σ_{k≠j} c_k e^{βc_k})/(e^β + Σ_{k≠j} e^{βc_k})
+
+Printed: n ≤ e^β ⇒ r'_j ≥ (e^β − n + 1)/(n e^β), from c e^{βc} ≥ −1 above and e^{βc} ≤ e^β below.
+Sharp: the c_k are free in [−1, 1] as soon as d ≥ 2, so the least value ρ is the one for which
+min_c e^β(1−ρ) + Σ_k (c_k−ρ)e^{βc_k} = 0. Every term has its minimum −e^{βρ−1}/β at c = ρ − 1/β if
+that is at least −1; then x = β(1−ρ) solves xe^x = (n−1)/e, and otherwise all c_k = −1. Hence
+
+    min r'_j = 1 − W((n−1)/e)/β               if 1 + W((n−1)/e) ≤ 2β   (W: Lambert's function)
+             = tanh(β − ½ log(n−1))            else
+
+attained by n−1 tokens at one angle to the j-th. It is positive exactly for n − 1 < βe^{β+1} if
+β ≥ 1 and n − 1 < e^{2β} if β ≤ 1: this, not n ≤ e^β, is when r'_j is bounded away from 0. For
+Peri-LN ‖A_j‖ ≤ 1 makes r'_j = ⟨θ_j, A_j⟩/‖A_j‖ no smaller where it is positive.
+
+Theorem 4.2. For independent uniform directions and β = 1, max_j ‖A_j(0)‖ ≤ C(√(log n/n) + log n/d)
+with high probability. Sharper: given its cosines c_k the j-th token sees
+θ_k = c_k θ_j + √(1−c_k²) u_k with independent u_k, uniform on a sphere of dimension d−2, so
+
+    E‖P_θ A_j‖² = Σ_k w_jk²(1 − c_k²) ≤ Σ_k w_jk² = S_j
+
+and ‖P_θ A_j‖ is a function of the u_k whose gradient has a norm of at most √S_j. The sphere's
+log-Sobolev constant d−2 (cited, not proved here) and a union over j give, for all j at once,
+
+    ‖P_θ A_j‖ ≤ √S_j (1 + √(2 log(n/p)/(d−2)))        with probability 1 − p
+
+With S_j ≈ 1/n and ⟨θ_j, A_j⟩ ≈ β/d (the mean of c under e^{βc}; its spread is measured, not
+bounded here) the size is √(1/n + β²/d²): no log n, unless log n is as large as d.
+
+Theorem 4.3. In a cone in which all gaps 1 − ⟨θ_i, θ_j⟩ are at most δ let m be the mean direction
+and V = 1 − ‖m‖² the variance. With D_j = mean_k of the gaps, w_jk ∈ [e^{−βδ}, e^{βδ}]/n, and
+e_j = A_j − m = Σ_k (w_jk − 1/n)(θ_k − m)
+
+    V' = −(2/n) Σ_j ⟨P_j m, m + e_j⟩/s_j,   mean_j ‖P_j m‖² = V − mean_j D_j² ∈ [(1−δ)V, V]
+    ‖e_j‖ ≤ (e^{βδ} − 1)√V
+
+so with a = 1/s between its least and greatest value over the tokens
+
+    2V(a_least(1 − δ) − a_greatest(e^{βδ} − 1)) ≤ −V' ≤ 2V a_greatest e^{βδ}
+
+Only βδ must be small; n does not appear. The spherical hull of the tokens never grows, so δ stays.
+
+Clocks. A factor of s_j that all tokens share changes when they are somewhere and not where they
+are. LN-Scaling is Post-LN at the time 2(√(t+1) − 1), for every swarm. Equiangular tokens share one
+‖A‖, so there Peri-LN is Pre-LN with dt/‖A‖ for dt and runs along the same curve of γ and r: r²(1−γ)
+has one limit for both, r ~ t for both, and hence 1 − γ ~ C/t² has the same C for both.
+"""
+
+import math
+
+import torch
+from jaxtyping import Float
+from scipy.special import lambertw
+from torch import Tensor
+
+from headgauge.dynamics.schemes import NGpt, Scheme
+from headgauge.errors import InputError
+
+
+def radial_rate_printed(tokens: int, beta: float) -> float:
+    """(e^β − n + 1)/(n e^β), what the corollary says of r'_j for n ≤ e^β."""
+    return (1 - (tokens - 1) * math.exp(-beta)) / tokens
+
+
+def least_radial_rate(tokens: int, beta: float) -> float:
+    """The least ⟨θ_j, A_j⟩ of all configurations in two or more dimensions; attained."""
+    others = _others(tokens, beta)
+    solution = float(lambertw(others / math.e).real)
+    if 1 + solution <= 2 * beta:
+        return 1 - solution / beta
+    return math.tanh(beta - math.log(others) / 2)
+
+
+def tokens_allowed(beta: float) -> float:
+    """r'_j is bounded away from 0 for n below this, and for no other n."""
+    return 1 + (beta * math.exp(beta + 1) if beta >= 1 else math.exp(2 * beta))
+
+
+def least_radial_cosine(tokens: int, beta: float) -> float:
+    """The cosine at which the other tokens attain `least_radial_rate`."""
+    return max(least_radial_rate(tokens, beta) - 1 / beta, -1.0) if beta > 0 else -1.0
+
+
+def attention_bound_printed(tokens: int, dim: int, constant: float = 1.0) -> float:
+    """Theorem 4.2: C(√(log n/n) + log n/d)."""
+    return constant * (math.sqrt(math.log(tokens) / tokens) + math.log(tokens) / dim)
+
+
+def attention_size(tokens: int, dim: int, beta: float = 1.0) -> float:
+    """√(1/n + β²/d²), the size of ‖A_j(0)‖ for uniform directions."""
+    return math.hypot(1 / math.sqrt(tokens), beta / dim)
+
+
+def across_bound(
+    weights: Float[Tensor, "*batch n n"], dim: int, failure: float = 0.01
+) -> Float[Tensor, "*batch n"]:
+    """√S_j (1 + √(2 log(n/p)/(d−2))), above every ‖P_θ A_j‖ with probability 1 − p."""
+    if dim < 3:
+        raise InputError(f"this bound needs 3 dimensions or more, got {dim}")
+    spread = math.sqrt(2 * math.log(weights.shape[-1] / failure) / (dim - 2))
+    return weights.square().sum(-1).sqrt() * (1 + spread)
+
+
+def cone_rates(
+    width: float, beta: float, slowness: Float[Tensor, "n"]
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Between what −V'/V must lie in a cone of gaps up to δ = `width`; `slowness` is 1/s_j."""
+    bent = math.expm1(beta * width)
+    least, greatest = slowness.amin(), slowness.amax()
+    return 2 * (least * (1 - width) - greatest * bent), 2 * greatest * (1 + bent)
+
+
+def cone_scale(scheme: Scheme, time: float) -> float:
+    """Theorem 4.3's scale in Var' = −Θ(Var/scale): s_j as it is in the end."""
+    if isinstance(scheme, NGpt):
+        return 1 / _alpha(scheme, time)
+    if scheme.grows(torch.tensor(time)):
+        return time
+    return math.sqrt(time) if scheme.name == "ln_scaling" else 1.0
+
+
+def cone_scale_printed(scheme: Scheme, time: float) -> float:
+    """The same with nGPT's α_t where its inverse belongs."""
+    return _alpha(scheme, time) if isinstance(scheme, NGpt) else cone_scale(scheme, time)
+
+
+def peri_over_pre(tokens: int, beta: float) -> float:
+    """How many times as fast as Pre-LN Peri-LN leaves an orthogonal start: 1/‖A(0)‖.
+
+    (e^β + n − 1)/√(e^{2β} + n − 1). With m = (n−1)e^{−β} it is at most 1 + m; at least √2 if m ≥ 1.
+    """
+    others = (tokens - 1) * math.exp(-beta)
+    return (1 + others) / math.sqrt(1 + others * math.exp(-beta))
+
+
+def post_ln_time(time: float) -> float:
+    """2(√(t+1) − 1), the time at which Post-LN is where LN-Scaling is at t."""
+    return 2 * (math.sqrt(time + 1) - 1)
+
+
+def _alpha(scheme: NGpt, time: float) -> float:
+    return scheme.alpha / (1 + scheme.decay * time)
+
+
+def _others(tokens: int, beta: float) -> int:
+    if tokens < 2:
+        raise InputError(f"a swarm needs at least 2 tokens, got {tokens}")
+    if not beta >= 0:
+        raise InputError(f"β must be 0 or more, got {beta:g}")
+    return tokens - 1

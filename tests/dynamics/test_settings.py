@@ -1,0 +1,48 @@
+import pytest
+
+from headgauge.dynamics import SimulationSettings, schemes
+from headgauge.errors import InputError
+
+
+def test_the_usual_settings_are_those_of_the_paper():
+    usual = SimulationSettings()
+    assert usual.schemes == schemes.names()
+    identity, random = usual.kinds()
+    assert (identity.tokens, identity.dim, identity.beta) == (256, 512, 5.0)
+    assert random.beta == pytest.approx(512**0.5)
+    assert identity.seeds == tuple(range(20))
+    assert usual.phase_dims == (8, 128, 1024)
+
+
+def test_options_reach_the_schemes_and_the_swarms():
+    chosen = SimulationSettings(
+        schemes=("ngpt", "mix_ln"), alpha=0.5, decay=0.1, switch=3.0, random_beta=2.0, seed=4,
+        seeds=2, weights=("layers",), heads=2, causal=True, rule="entmax", radius=1.5,
+    )  # fmt: skip
+    assert chosen.chosen() == [schemes.NGpt(0.5, 0.1), schemes.MixLn(3.0)]
+    (kind,) = chosen.kinds()
+    assert (kind.beta, kind.seeds, kind.weights) == (2.0, (4, 5), "layers")
+    assert (kind.heads, kind.causal, kind.rule, kind.radius) == (2, True, "entmax", 1.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"schemes": ("rms",)}, "no scheme 'rms'; there are post_ln, pre_ln"),
+        ({"weights": ("zero",)}, "no weights named 'zero'; there are identity, random, layers"),
+        ({"weights": ()}, "weights needs at least one of"),
+        ({"parts": ("all",)}, "no part named 'all'; there are curves"),
+        ({"rule": "softmaxx"}, "softmaxx"),
+        ({"horizon": 0.0}, "horizon must be above 0, got 0"),
+        ({"seeds": 0}, "at least 1 seed, got 0"),
+        ({"heads": 3}, "512 dimensions cannot be split among 3 heads"),
+        ({"tolerance": 0.5}, "tolerance must be in 1e-12 to 1e-2, got 0.5"),
+        ({"tokens": 1}, "2 tokens"),
+        ({"alpha": -1.0}, "nGPT needs alpha above 0"),
+        ({"switch": 0.0}, "Mix-LN switches at a time after 0"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(options, said):
+    with pytest.raises(InputError, match=said) as caught:
+        SimulationSettings(**options)
+    assert "\n" not in str(caught.value)
