@@ -41,14 +41,29 @@ def widened(factor: float) -> Callable[[Callable], Callable]:
 BREAKS = {"nan": nan, "loose": times(100.0), "tight": times(0.1), "wide": widened(100.0)}
 
 
+def _owner(target: str) -> tuple[object, str]:
+    """What has the name: a module or a class. A target of theory stands without its package."""
+    path = target if target.startswith("dynamics.") else f"theory.{target}"
+    home, _, name = f"headgauge.{path}".rpartition(".")
+    try:
+        return importlib.import_module(home), name
+    except ModuleNotFoundError:
+        module, _, inside = home.rpartition(".")
+        return getattr(importlib.import_module(module), inside), name
+
+
+def broken(original, how: str):
+    """A function that gives something else, or another number."""
+    return BREAKS[how](original) if callable(original) else BREAKS[how](lambda: original)()
+
+
 @pytest.fixture
 def ledger_notices(monkeypatch):
-    """Whether the claim disagrees once `name` of theory's `module` is broken in this way."""
+    """Whether the claim disagrees once a function of theory or dynamics is broken in this way."""
 
     def call(claim_id: str, target: str, how: str) -> bool:
-        module_name, _, name = target.rpartition(".")
-        module = importlib.import_module(f"headgauge.theory.{module_name}")
-        monkeypatch.setattr(module, name, BREAKS[how](getattr(module, name)))
+        owner, name = _owner(target)
+        monkeypatch.setattr(owner, name, broken(getattr(owner, name), how))
         return not next(claims.run([claims.find(claim_id)])).agrees
 
     return call

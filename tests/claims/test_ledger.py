@@ -2,6 +2,7 @@ import importlib
 import re
 
 import pytest
+import torch
 
 from headgauge import claims
 from headgauge.claims import Verdict
@@ -10,6 +11,7 @@ from headgauge.errors import InputError
 # How many variants each number has: 4 has three primed ones.
 VARIANTS = {1: 1, 3: 2, 4: 3, 5: 2, 6: 1, 9: 2, 11: 1, 12: 2, 14: 1}
 IDS = [f"{k}" + "'" * prime for k in range(1, 20) for prime in range(VARIANTS.get(k, 0) + 1)]
+IDS += [f"D{k}" for k in range(1, 12)]
 
 
 def test_the_ledger_is_complete_and_in_order():
@@ -43,10 +45,10 @@ def test_every_text_is_there_and_names_code_that_exists(claim):
 
 # Written out once more, because a check cannot tell false from misprint from not implied.
 VERDICTS = {
-    Verdict.TRUE: ["3", "4'", "9"],
-    Verdict.CONDITION: ["1", "2", "5", "15"],
+    Verdict.TRUE: ["3", "4'", "9", "D1", "D2", "D3", "D4", "D5", "D6", "D11"],
+    Verdict.CONDITION: ["1", "2", "5", "15", "D9", "D10"],
     Verdict.VACUOUS: ["5'", "7"],
-    Verdict.MISPRINT: ["4''", "9''", "17", "18"],
+    Verdict.MISPRINT: ["4''", "9''", "17", "18", "D7"],
     Verdict.NOT_IMPLIED: ["12''", "14'"],
 }
 
@@ -58,7 +60,7 @@ def test_no_verdict_changes_unnoticed():
 
 
 def test_checks_give_the_same_numbers_every_time():
-    some = [claims.find(name) for name in ("3'", "9''", "14", "19")]
+    some = [claims.find(name) for name in ("3'", "9''", "14", "19", "D6", "D11")]
     first, second = list(claims.run(some)), list(claims.run(some))
     for a, b in zip(first, second, strict=True):
         assert a.finding == b.finding
@@ -67,6 +69,20 @@ def test_checks_give_the_same_numbers_every_time():
 @pytest.mark.parametrize("name", ["4'''", "4‴", " 4''' ", "4''′"])
 def test_primes_may_be_typographic(name):
     assert claims.find(name).id == "4'''"
+
+
+def test_a_letter_may_be_small():
+    assert claims.find("d10").id == "D10"
+
+
+def test_the_checks_leave_the_threads_as_they_were():
+    before = torch.get_num_threads()
+    torch.set_num_threads(before + 1)
+    try:
+        assert next(claims.run([claims.find("D10")])).agrees
+        assert torch.get_num_threads() == before + 1
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_an_unknown_id_names_the_known_ones():

@@ -1,12 +1,12 @@
-"""The claims ledger: every statement of the paper with its verdict and a check that can fail.
+"""The claims ledger: every statement of two papers with its verdict and a check that can fail.
 
 >>> from headgauge import claims
 >>> outcome = next(claims.run([claims.find("11")]))
 >>> str(outcome.claim.verdict), outcome.agrees
 ('false', True)
 
-One file per part of the paper; `record` says what a claim is, `ledger` puts them in order, `page`
-writes docs/claims.md.
+One file per part of a paper (those of the second begin with `dynamics`); `record` says what a claim
+is, `ledger` puts them in order, `page` writes docs/claims.md.
 """
 
 from headgauge.claims.ledger import CLAIMS, find, run

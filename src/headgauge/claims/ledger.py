@@ -1,10 +1,14 @@
-"""All claims in the paper's order, and how to run their checks."""
+"""All claims in the papers' order, and how to run their checks."""
 
 import time
 from collections.abc import Iterable, Iterator
 
 from headgauge.claims import (
     distance,
+    dynamics,
+    dynamics_clocks,
+    dynamics_speed,
+    dynamics_synchrony,
     expected_distance,
     finite_difference,
     limits,
@@ -14,6 +18,7 @@ from headgauge.claims import (
     wording,
 )
 from headgauge.claims.record import Claim, Outcome
+from headgauge.dynamics.threads import one_thread
 from headgauge.errors import InputError
 
 CLAIMS: tuple[Claim, ...] = (
@@ -25,13 +30,17 @@ CLAIMS: tuple[Claim, ...] = (
     *sensitivity.CLAIMS,
     *finite_difference.CLAIMS,
     *wording.CLAIMS,
+    *dynamics.CLAIMS,
+    *dynamics_synchrony.CLAIMS,
+    *dynamics_speed.CLAIMS,
+    *dynamics_clocks.CLAIMS,
 )
 
 
 def find(claim_id: str) -> Claim:
     """The claim with this id; typographic primes are as good as ASCII ones."""
     wanted = claim_id.strip().replace("′", "'").replace("″", "''").replace("‴", "'''")
-    wanted = wanted.replace("’", "'")
+    wanted = wanted.replace("’", "'").upper()
     for claim in CLAIMS:
         if claim.id == wanted:
             return claim
@@ -43,5 +52,6 @@ def run(claims: Iterable[Claim] = CLAIMS) -> Iterator[Outcome]:
     """Run the checks one by one; the same numbers every time."""
     for claim in claims:
         start = time.perf_counter()
-        finding = claim.check() if claim.check else None
+        with one_thread():
+            finding = claim.check() if claim.check else None
         yield Outcome(claim, finding, time.perf_counter() - start)

@@ -8,14 +8,16 @@ from headgauge.claims.record import Claim, Verdict
 HEADER = """\
 # The claims ledger
 
-Every statement of "Limitations of Normalization in Attention Mechanism" (arXiv 2508.17821) that
-the toolkit relies on or had to correct, with a verdict and, unless it is only about wording, a
-check that runs. `headgauge claims` runs them all and ends with exit code 1 if one disagrees with
-the verdict written here; `headgauge claims 11` shows one with its numbers.
+Every statement of two papers that the toolkit relies on or had to correct, with a verdict and,
+unless it is only about wording, a check that runs: "Limitations of Normalization in Attention
+Mechanism" (arXiv 2508.17821) in the rows 1 to 19, "Normalization in Attention Dynamics" (arXiv
+2510.22026) in the rows D1 to D11, with one law of "Critical attention scaling in long-context
+transformers" (arXiv 2510.05554). `headgauge claims` runs them all and ends with exit code 1 if one
+disagrees with the verdict written here; `headgauge claims 11` shows one with its numbers.
 
-The checks are counterexamples and randomised searches; what is called true is proved in the
-docstring of the module named beside it. This page is made from the records in
-`src/headgauge/claims/` by `make docs`, and a test keeps it so.
+The checks are counterexamples, randomised searches and simulations; what is called true is proved
+in the docstring of the module named beside it, or the row says that it is not. This page is made
+from the records in `src/headgauge/claims/` by `make docs`, and a test keeps it so.
 """
 
 
@@ -35,7 +37,7 @@ def render() -> str:
 
 
 def _anchor(claim: Claim) -> str:
-    number = claim.id.rstrip("'")
+    number = claim.id.lower().rstrip("'")
     return f"claim-{number}" + "-prime" * (len(claim.id) - len(number))
 
 
