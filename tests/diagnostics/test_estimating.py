@@ -21,6 +21,9 @@ def test_it_grows_with_the_run(llama: Any, ids: Tensor) -> None:
     assert 0 < small.memory < 2**31
     assert small.disk < large.disk
     assert estimate(_plan(llama, ids), left=0).seconds == 0
+    deep = estimate(_plan(llama, ids, windows=1, depth=True))
+    assert small.disk < deep.disk
+    assert small.memory < deep.memory
 
 
 def test_the_disk_is_enough(llama: Any, ids: Tensor, tmp_path: Path) -> None:

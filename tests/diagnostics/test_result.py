@@ -58,6 +58,32 @@ def test_kept_and_copied(result: ScanResult, tmp_path: Path) -> None:
         result.draw()
 
 
+def test_the_stream_by_layer(llama: Any, ids: Tensor, tmp_path: Path) -> None:
+    result = headgauge.scan(llama, ids, top_n=[1, 2], threads=1, depth=True)
+    assert result.scheme().scheme == "pre_ln"
+    assert result.scheme().evidence.startswith("All 2 layers have a norm before")
+    assert len(result.depth_curves()) == 6 * 3
+    assert result.depth_layers()["predicted_cosine"].null_count() == 0
+    assert any(note.startswith("depth: Pre-LN") for note in result.notes())
+    kept = result.save(tmp_path / "first")
+    copied = ScanResult.load(tmp_path / "first").save(tmp_path / "second")
+    assert kept.depth is not None
+    assert copied.depth is not None
+    assert copied.depth.equals(kept.depth)
+    assert copied.depth_curves().equals(result.depth_curves())
+    content = copied.page_content()
+    assert content.depth.equals(kept.depth)
+    assert content.depth_curves.equals(result.depth_curves())
+
+
+def test_without_depth_it_is_told(result: ScanResult) -> None:
+    assert result.depth is None
+    assert not any(note.startswith("depth") for note in result.notes())
+    for asked in (result.scheme, result.depth_curves, result.depth_layers):
+        with pytest.raises(InputError, match="repeat it with depth"):
+            asked()
+
+
 def test_shown_in_a_notebook(result: ScanResult) -> None:
     html = result._repr_html_()
     assert "L = 6, 12, 24" in html

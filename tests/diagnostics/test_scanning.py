@@ -100,6 +100,35 @@ headgauge.scan(folder, ids, out=out, top_n=[1, 2, 4], threads=1)
 """
 
 
+def test_depth_is_kept_and_taken_up_again(llama: Any, ids: Tensor, tmp_path: Path) -> None:
+    alone = headgauge.scan(llama, ids, depth=True, **SMALL)
+    assert alone.depth is not None
+    assert len(alone.depth) == 3 * 3
+    headgauge.scan(llama, ids, depth=True, out=tmp_path / "whole", **SMALL)
+    headgauge.scan(llama, ids, depth=True, out=tmp_path / "broken", **SMALL)
+    (tmp_path / "broken" / "units" / "w0001-L00024" / "depth.parquet").write_bytes(b"damaged")
+    again = headgauge.scan(llama, ids, depth=True, out=tmp_path / "broken", **SMALL)
+    assert _digests(tmp_path / "whole") == _digests(tmp_path / "broken")
+    assert "depth.parquet" in _digests(tmp_path / "whole")
+    assert again.depth is not None
+    assert again.depth.equals(alone.depth)
+    saved = alone.save(tmp_path / "saved")
+    assert _digests(tmp_path / "whole") == _digests(tmp_path / "saved")
+    assert (tmp_path / "saved" / "figures" / "depth.png").is_file()
+    assert "depth" in saved.seconds()["w0000-L00024"]
+    with pytest.raises(InputError, match="other settings: depth"):
+        headgauge.scan(llama, ids, out=tmp_path / "whole", **SMALL)
+
+
+def test_a_run_from_before_there_was_depth_is_taken_up(
+    llama: Any, ids: Tensor, tmp_path: Path
+) -> None:
+    plain = headgauge.scan(llama, ids, out=tmp_path / "run", **SMALL)
+    assert plain.depth is None
+    assert "depth" not in _manifest(tmp_path / "run")["settings"]
+    assert not (tmp_path / "run" / "depth.parquet").exists()
+
+
 def test_killed_at_any_moment(llama: Any, tmp_path: Path) -> None:
     """A real process, killed without warning three times, ends in the same bytes."""
     llama.save_pretrained(tmp_path / "model")

@@ -31,6 +31,13 @@ def test_refused(choice, line):
     assert "\n" not in str(error.value)
 
 
+def test_a_run_without_depth_is_what_it_was_before_there_was_one():
+    assert "depth" not in ScanSettings().as_dict()
+    assert ScanSettings(depth=True).as_dict() == ScanSettings().as_dict() | {"depth": True}
+    assert ScanSettings(depth=True).follows_depth
+    assert not ScanSettings().follows_depth
+
+
 def test_the_main_length_is_the_longest():
     settings = ScanSettings(lengths=(128, 512, 256), top_ns=(1, 300))
     assert settings.length == 512

@@ -198,6 +198,19 @@ def test_a_module_that_cannot_be_seen_is_named(llama: Any, ids: Tensor, monkeypa
     assert set(tables.heads["layer"]) == {0}
 
 
+def test_depth_has_the_keys_of_its_heads(llama: Any, ids: Tensor) -> None:
+    tables = _measure(llama, ids, layers=(1,), depth=True)
+    assert tables.depth is not None
+    assert tables.depth["effective_n"].to_list() == [
+        None,
+        pytest.approx(tables.heads["effective_n"].mean()),
+        None,
+    ]
+    assert tables.depth["attention_norm"].null_count() == 1  # all layers, whichever were asked for
+    assert tables.facts.seconds["depth"] > 0
+    assert _measure(llama, ids).depth is None
+
+
 def test_everything_is_put_back(llama: Any, ids: Tensor) -> None:
     llama.train()
     llama.model.layers[0].eval()

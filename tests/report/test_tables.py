@@ -129,3 +129,44 @@ def test_the_frames_of_diagnostics_are_what_is_shown(make_run):
         tables.legend_view(verdicts),
     ):
         assert "saturated" in shown(view, 80)
+
+
+def _layers(**more):
+    found = {
+        "layer": [0, 1, 2],
+        "mean_cosine": [0.0861, 0.5, 0.999],
+        "predicted_cosine": [0.0861, 0.9, 1.0],
+        "radius": [2.807, 44.09, 969.8],
+        "predicted_radius": [2.807, 3.534, 81.62],
+        "attention_norm": [2.8, 196.4, None],
+        "other_norm": [44.04, 630.1, None],
+        "speed": [1.563, 0.733, None],
+        "attention_speed": [0.892, 0.116, None],
+    }
+    return pl.DataFrame(found | more)
+
+
+def test_depth_by_layer_beside_its_prediction():
+    lines = shown(tables.depth_view(_layers(), "Pre-LN", 80), 80).splitlines()
+    assert lines[0].strip() == "Depth: Pre-LN's prediction beside it"
+    first = ["0", "0.086", "0.086", "2.81", "2.81", "2.80", "44.0", "1.56", "0.892"]
+    assert lines[4].split() == first
+    assert lines[6].split() == ["after", "0.999", "1.00", "970", "81.6", "–", "–", "–", "–"]
+    assert "without MLPs" in lines[-1]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_depth_loses_whole_columns(width):
+    text = shown(tables.depth_view(_layers(), "Pre-LN", width), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert ("turns" in text) == (width >= 60)
+    assert text.count("pre-") == 2
+
+
+def test_depth_without_a_scheme_has_no_prediction():
+    nothing = pl.Series([None] * 3, dtype=pl.Float64)
+    layers = _layers(predicted_cosine=nothing, predicted_radius=nothing)
+    text = shown(tables.depth_view(layers, None, 80), 80)
+    assert "no scheme was recognised" in text
+    assert "pre-" not in text
+    assert "Predicted" not in text

@@ -12,6 +12,7 @@ from typing import Any, cast
 import torch
 
 from headgauge import engine, models
+from headgauge.diagnostics.depth import SAMPLE
 from headgauge.diagnostics.plan import Plan
 from headgauge.diagnostics.settings import ScanSettings
 from headgauge.engine.geometry import Precision
@@ -20,6 +21,7 @@ from headgauge.errors import InputError
 _ROWS, _KEYS = 64, 1024  # of the block that is timed
 # Bytes per row of the tables as they come out of the writer, twice: units and merged.
 _HEAD_BYTES, _CURVE_BYTES, _SAMPLE_BYTES, _ROW_BYTES = 2 * 190, 2 * 150, 2 * 14, 2 * 60
+_DEPTH_BYTES = 2 * 400
 _FIGURE_BYTES = 8 << 20
 _LIBRARIES = 1 << 30  # of memory: Python, torch, the tokenised text
 
@@ -63,7 +65,8 @@ def _forward_flops(plan: Plan, length: int) -> float:
     facts = plan.loaded.facts
     weights = sum(each.numel() for each in plan.loaded.model.parameters())
     square = 4.0 * facts.layers * facts.heads * facts.head_dim * length * length
-    passes = 2 if "final" in _scan(plan).vectors else 1
+    settings = _scan(plan)
+    passes = 1 + ("final" in settings.vectors) + settings.depth
     return passes * (2.0 * weights * length + square)
 
 
@@ -130,6 +133,10 @@ def _memory(plan: Plan, length: int) -> int:
     weights = sum(p.numel() * p.element_size() for p in loose.parameters())
     logits = length * getattr(config, "vocab_size", 0) * each
     activations = 16 * length * getattr(config, "hidden_size", 0) * each
+    if plan.settings.follows_depth:
+        # The stream, what is added to it, and the sampled pairs in float64 with their sorting.
+        activations += 4 * length * getattr(config, "hidden_size", 0) * each
+        activations += 8 * 8 * min(length, SAMPLE) ** 2
     exact = 4 if plan.settings.precision == "float32" else 8
     gram = 2 * min(length * length * exact, 512 << 20)
     blocks = 24 * plan.settings.block_rows * length * exact * plan.settings.threads
@@ -141,4 +148,5 @@ def _disk(plan: Plan, length: int) -> int:
     curves = len(settings.top_ns) * len(settings.vectors) * len(settings.keys) * _CURVE_BYTES
     samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
     rows = length * _ROW_BYTES if settings.save_rows else 0
-    return heads * (_HEAD_BYTES + curves + samples + rows)
+    depth = (plan.loaded.facts.layers + 1) * _DEPTH_BYTES if settings.depth else 0
+    return heads * (_HEAD_BYTES + curves + samples + rows) + depth

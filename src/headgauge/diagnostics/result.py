@@ -11,10 +11,11 @@ import polars as pl
 
 from headgauge import results
 from headgauge.diagnostics import capacity as trends
-from headgauge.diagnostics import summary
+from headgauge.diagnostics import depth_prediction, summary
 from headgauge.diagnostics import verdicts as judging
 from headgauge.diagnostics.thresholds import DEFAULT, Threshold, read_thresholds
 from headgauge.errors import InputError
+from headgauge.models import Recognised
 from headgauge.results.json_files import plain
 from headgauge.results.manifest import UnitRecord
 
@@ -25,7 +26,8 @@ GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes ne
 class ScanResult:
     """The tables of `headgauge.results.schema`, one row per window and head, and what follows.
 
-    `manifest` says how they came about, `folder` where they are kept (None: only here).
+    `manifest` says how they came about, `folder` where they are kept (None: only here). `depth` is
+    the residual stream by layer, where it was asked for.
     """
 
     manifest: results.Manifest
@@ -36,6 +38,7 @@ class ScanResult:
     folder: Path | None = None
     thresholds: tuple[Threshold, ...] = DEFAULT
     units: tuple[results.UnitTables, ...] = field(default=(), kw_only=True)
+    depth: pl.DataFrame | None = field(default=None, kw_only=True)
 
     @staticmethod
     def of_units(manifest: results.Manifest, units: Sequence[results.UnitTables]) -> "ScanResult":
@@ -44,6 +47,7 @@ class ScanResult:
             unit.key.name: cast(UnitRecord, plain(asdict(unit.facts))) for unit in units
         }
         rows = [unit.rows.lazy() for unit in units if unit.rows is not None]
+        depth = [unit.depth for unit in units if unit.depth is not None]
         return ScanResult(
             manifest,
             pl.concat([unit.heads for unit in units]),
@@ -51,13 +55,16 @@ class ScanResult:
             pl.concat([unit.samples for unit in units]),
             pl.concat(rows) if rows else None,
             units=tuple(units),
+            depth=pl.concat(depth) if depth else None,
         )
 
     @staticmethod
     def load(folder: str | Path) -> "ScanResult":
         """A finished run from its folder."""
         run = results.load_run(folder)
-        return ScanResult(run.manifest, run.heads, run.curves, run.samples, run.rows, run.path)
+        tables = (run.heads, run.curves, run.samples, run.rows)
+        depth = run.table("depth") if "depth" in run.manifest["tables"] else None
+        return ScanResult(run.manifest, *tables, run.path, depth=depth)
 
     def with_thresholds(self, thresholds: str | Path | Sequence[Threshold]) -> "ScanResult":
         """The same tables judged by other thresholds: a TOML file, or a table of them."""
@@ -90,6 +97,27 @@ class ScanResult:
         """How many heads each verdict names now, and at `target` by their trends."""
         return trends.outlook(self.capacity(target), self.thresholds)
 
+    def scheme(self) -> Recognised:
+        """Where the model has its norms: the scheme's name or None, and the evidence."""
+        return depth_prediction.scheme_of(self._followed())
+
+    def depth_curves(self) -> pl.DataFrame:
+        """What every scheme's reduced system predicts from where the model starts."""
+        return depth_prediction.depth_curves(self._followed(), self._kind() != "encoder")
+
+    def depth_layers(self) -> pl.DataFrame:
+        """One row per layer: the stream, and what the model's own scheme predicts of it."""
+        return depth_prediction.by_layer(self._followed(), self.depth_curves())
+
+    def _followed(self) -> pl.DataFrame:
+        if self.depth is None:
+            raise InputError("this scan did not follow the stream: repeat it with depth")
+        return self.depth
+
+    def _kind(self) -> str:
+        known = self.manifest["model"]
+        return "decoder" if known is None else known["facts"]["kind"]
+
     def notes(self) -> list[str]:
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
         found = [note for note in (self.untrained(),) if note] + list(self.manifest["notes"])
@@ -102,6 +130,8 @@ class ScanResult:
                 f"{len(tapped)} modules (such as {tapped[0]}) were seen at their softmax alone: "
                 "values and output norms are null, their verdicts incomplete"
             )
+        if self.depth is not None:
+            found += depth_prediction.depth_notes(self.depth, self._kind())
         return found + judging.not_judged(self.curves, self.thresholds)
 
     @property
@@ -142,7 +172,8 @@ class ScanResult:
         """The page and the figures, into the run's folder; the page first."""
         from headgauge.report.page import write_page
 
-        return [write_page(self._drawn_in(), self.page_content()), *self.draw_heads()]
+        page = write_page(self._drawn_in(), self.page_content())
+        return [page, *self.draw_heads(), *self.draw_depth()]
 
     def draw_heads(self, first: int | None = None) -> list[Path]:
         """The heat maps, or the first few of them, into the run's folder; their files."""
@@ -152,6 +183,14 @@ class ScanResult:
         folder = self._drawn_in()
         tables = (self.heads, self.curves, self.verdicts())
         return heat_maps(*tables, self.caption, folder, first)
+
+    def draw_depth(self) -> list[Path]:
+        """The stream by layer beside the schemes' predictions; nothing without depth."""
+        if self.depth is None:
+            return []
+        from headgauge.report.dynamics import depth_figure
+
+        return depth_figure(self.depth, self.depth_curves(), self.caption, self._drawn_in())
 
     def page_content(
         self,
@@ -179,6 +218,8 @@ class ScanResult:
             claims=tuple(claim.as_dict() for claim in CLAIMS),
             paper=paper,
             timing=timing,
+            depth=self.depth,
+            depth_curves=None if self.depth is None else self.depth_curves(),
         )
 
     def _drawn_in(self) -> Path:
@@ -212,7 +253,8 @@ class ScanResult:
             heads, curves, samples = (
                 table.filter(**mine) for table in (self.heads, self.curves, self.samples)
             )
-            units.append(results.UnitTables(key, heads, curves, samples, rows, facts))
+            depth = None if self.depth is None else self.depth.filter(**mine)
+            units.append(results.UnitTables(key, heads, curves, samples, rows, facts, depth=depth))
         return tuple(units)
 
     def _repr_html_(self) -> str:

@@ -46,6 +46,7 @@ def scan(
     heads: Sequence[int] | None = None,
     precision: str = "float32",
     rows: bool = False,
+    depth: bool = False,
     seed: int = 0,
     tokenizer: Any = None,
     dtype: str | None = None,
@@ -60,7 +61,8 @@ def scan(
     `model` is a name, a folder, a file, a transformers model or what `models.load` returned;
     `tokens` a text by name or path, or token ids of shape (tokens,) or (windows, length); War and
     Peace where nothing is said. `length` may be several: the shorter ones show the trend that
-    `capacity` extends. The other options are those of `ScanSettings`.
+    `capacity` extends. `depth` follows the residual stream through the layers. The other options
+    are those of `ScanSettings`.
     """
     sizes = _sizes(tokens, length, windows)
     settings = ScanSettings(
@@ -76,6 +78,7 @@ def scan(
         heads=None if heads is None else tuple(heads),
         precision=precision,
         save_rows=rows,
+        depth=depth,
         seed=seed,
         threads=threads or default_threads(jobs, out),
     )

@@ -77,6 +77,11 @@ class UnitSettings:
         return False
 
     @property
+    def follows_depth(self) -> bool:
+        """Whether the residual stream is followed through the layers."""
+        return False
+
+    @property
     def pseudocode(self) -> str:
         """What is computed, in terms of the paper, for the manifest."""
         return PSEUDOCODE
@@ -96,18 +101,30 @@ class UnitSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ScanSettings(UnitSettings):
-    """What a scan measures, and what the paper leaves to choose."""
+    """What a scan measures, and what the paper leaves to choose.
+
+    `depth` asks for the residual stream too, layer by layer.
+    """
 
     top_ns: tuple[int, ...] = TOP_NS
     vectors: tuple[str, ...] = ("value",)
     raw: bool = False
     keys: tuple[str, ...] = ("visible",)
+    depth: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_top_ns(self.top_ns, self.length)
         _among("vectors", self.vectors, VECTOR_KINDS)
         _among("keys", self.keys, KEYS)
+
+    @property
+    def follows_depth(self) -> bool:
+        return self.depth
+
+    def as_dict(self) -> dict[str, Any]:
+        # A run without depth is what it was before there was one: its folder is still taken up.
+        return {k: v for k, v in super().as_dict().items() if k != "depth" or v}
 
     def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
         scale = "raw" if self.raw else "unit"

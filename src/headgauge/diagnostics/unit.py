@@ -3,7 +3,6 @@
 A unit depends on nothing but its arguments: it can run in any process, in any order, and twice.
 """
 
-import inspect
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +12,7 @@ import torch
 from torch import nn
 
 from headgauge import models
+from headgauge.diagnostics.depth import depth_table
 from headgauge.diagnostics.measuring import Measurer, Progress
 from headgauge.diagnostics.settings import UnitSettings
 from headgauge.results import UnitFacts, UnitKey, UnitTables
@@ -43,12 +43,18 @@ def measure_unit(
         vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, kinds))
         measurer = Measurer(loaded, unit.key, inputs, vectors, settings, progress)
         seen = stack.enter_context(models.intercept(loaded.model, measurer))
-        output = loaded.model(**inputs, **_without_cache(loaded.model))
+        output = loaded.model(**inputs, **models.without_cache(loaded.model))
     measured = sum(measurer.seconds.values())
     seconds = {"forward": time.perf_counter() - began - measured} | measurer.seconds
     loss = models.next_token_loss(loaded, output, ids)
     del output
     heads, curves, samples, rows = measurer.tables()
+    depth = None
+    if settings.follows_depth:
+        began = time.perf_counter()
+        with _settled(loaded.model, settings):
+            depth = depth_table(loaded.model, unit.key, inputs, heads)
+        seconds["depth"] = time.perf_counter() - began
     facts = UnitFacts(
         loss=None if loss is None else float(loss[0]),
         tokens=len(unit.ids),
@@ -59,7 +65,7 @@ def measure_unit(
         seconds={name: round(value, 3) for name, value in seconds.items()},
     )
     paper = measurer.paper_tables()
-    return UnitTables(unit.key, heads, curves, samples, rows, facts, paper)
+    return UnitTables(unit.key, heads, curves, samples, rows, facts, paper, depth)
 
 
 @contextmanager
@@ -78,9 +84,3 @@ def _settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
             module.training = True
         torch.set_num_threads(threads)
         torch.set_rng_state(state)
-
-
-def _without_cache(model: nn.Module) -> dict[str, bool]:
-    """Keys and values would only be kept for a next token that never comes."""
-    takes = "use_cache" in inspect.signature(model.forward).parameters
-    return {"use_cache": False} if takes else {}

@@ -12,6 +12,10 @@
         loaded.model(**models.model_inputs(loaded, windows.ids[:1]))
     seen.unseen                                   # attention that ran and could not be seen
 
+    layers = models.layer_norms(loaded.model, a_few_tokens)      # where each layer has its norms
+    models.recognise([each.scheme for each in layers])           # which scheme that is
+    models.read_stream(loaded.model, inputs, layers, observer)   # the residual stream, by layer
+
 Only this package imports transformers, and only when a model is loaded or intercepted.
 """
 
@@ -21,8 +25,11 @@ from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
 from headgauge.models.facts import LoadedModel, ModelFacts, describe
 from headgauge.models.inputs import model_inputs, next_token_loss
 from headgauge.models.intercept import Interception, intercept
+from headgauge.models.layer_trace import stream_layers, without_cache
 from headgauge.models.loading import DEFAULT_MODEL, load
+from headgauge.models.residual import StreamStep, read_stream
 from headgauge.models.rows import RowBlock
+from headgauge.models.schemes import LayerNorms, Recognised, layer_norms, recognise
 from headgauge.models.source import MemorySource, ModelSource, fingerprint, wrap
 from headgauge.models.text import SourceText, read_text
 from headgauge.models.vectors import VECTOR_KINDS, KeyVectors
@@ -35,14 +42,17 @@ __all__ = [
     "CacheEntry",
     "Interception",
     "KeyVectors",
+    "LayerNorms",
     "LoadedModel",
     "MemorySource",
     "ModelFacts",
     "ModelSource",
     "ObservedCall",
+    "Recognised",
     "RowBlock",
     "SoftmaxCall",
     "SourceText",
+    "StreamStep",
     "Windows",
     "attention_modules",
     "cache_folder",
@@ -51,10 +61,15 @@ __all__ = [
     "describe",
     "fingerprint",
     "intercept",
+    "layer_norms",
     "list_cache",
     "load",
     "model_inputs",
     "next_token_loss",
+    "read_stream",
     "read_text",
+    "recognise",
+    "stream_layers",
+    "without_cache",
     "wrap",
 ]

@@ -30,6 +30,18 @@ _NUMBERS = (
     "entropy",
 )
 
+# Of the depth table: column, heading, rank.
+_DEPTH = (
+    ("mean_cosine", "mean\ncosine", 0),
+    ("predicted_cosine", "pre-\ndicted", 0),
+    ("radius", "radius", 0),
+    ("predicted_radius", "pre-\ndicted", 0),
+    ("attention_norm", "attention\nadds", 1),
+    ("other_norm", "MLP\nadds", 2),
+    ("speed", "turns,\nrad", 1),
+    ("attention_speed", "by atten-\ntion", 3),
+)
+
 
 @dataclass(frozen=True)
 class _Column:
@@ -111,6 +123,21 @@ def outlook_view(outlook: pl.DataFrame, target: int, width: int | None = None) -
     return _fitted(columns, f"Outlook at {target} tokens", note, width)
 
 
+def depth_view(layers: pl.DataFrame, scheme: str | None, width: int | None = None) -> Table:
+    """The residual stream by layer, beside what the model's scheme predicts of it."""
+    place = [str(layer) for layer in layers["layer"][:-1]]
+    columns = [_Column("layer", [*place, "after"])]
+    for name, heading, rank in _DEPTH:
+        if layers[name].is_not_null().any():
+            cells = [_three_digits(value) for value in layers[name]]
+            columns.append(_Column(heading, cells, rank=rank))
+    told = "no scheme was recognised" if scheme is None else f"{scheme}'s prediction beside it"
+    note = "Means over tokens as they enter."
+    if layers["predicted_cosine"].is_not_null().any():
+        note += " Predicted from layer 0, without MLPs."
+    return _fitted(columns, f"Depth: {told}", note, width)
+
+
 def legend_view(verdicts: pl.DataFrame) -> Table:
     """What each verdict that occurs means: its threshold, where that is from, what to do."""
     table = Table(
@@ -168,6 +195,13 @@ def _verdict_words(names: str) -> Text:
     """Each verdict in its colour; the words are enough without."""
     parts = [Text(name, style=mark(name).style) for name in names.split(", ")]
     return Text(", ").join(parts)
+
+
+def _three_digits(value: float | None) -> str:
+    """At least three digits that count, from thousandths on: 0.086, 2.81, 44.1, 970."""
+    if value is None:
+        return "–"
+    return f"{value:.{3 if abs(value) < 1 else 2 if abs(value) < 10 else int(abs(value) < 100)}f}"
 
 
 def _percent(share: float | None) -> str:
