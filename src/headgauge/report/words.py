@@ -136,3 +136,21 @@ _STRANGER = Mark("*", "#009E73", "bold")
 
 def mark(verdict: str) -> Mark:
     return MARKS.get(verdict, _STRANGER)
+
+
+# Schemes of normalisation, in the order of every legend and table: what each is called, and its
+# colour (Okabe and Ito's).
+SCHEMES = {
+    "post_ln": ("Post-LN", "#D55E00"),
+    "pre_ln": ("Pre-LN", "#0072B2"),
+    "mix_ln": ("Mix-LN", "#CC79A7"),
+    "peri_ln": ("Peri-LN", "#009E73"),
+    "ngpt": ("nGPT", "#E69F00"),
+    "ln_scaling": ("LN-Scaling", "#56B4E9"),
+    "ln_scaling_pre": ("LN-Scaling (Pre-LN)", "#222222"),
+    "unnormalised": ("unnormalised", "#777777"),
+}
+
+
+def scheme_title(name: str) -> str:
+    return SCHEMES[name][0] if name in SCHEMES else name

@@ -8,7 +8,8 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from headgauge.report.page import write_page
-from report.page.page_content import page_content
+from report.page.dynamics_frames import depth_curves_frame, depth_frame
+from report.page.page_content import page_content, simulation_content
 from report.page.reading import Reader
 
 _QUIET = (
@@ -49,17 +50,39 @@ def scan_page(tmp_path_factory):
     return write_page(tmp_path_factory.mktemp("scan"), page_content(paper=False))
 
 
-@pytest.fixture
-def reproduction(browser, reproduction_page):
+@pytest.fixture(scope="session")
+def simulation_page(tmp_path_factory):
+    return write_page(tmp_path_factory.mktemp("simulation"), simulation_content())
+
+
+@pytest.fixture(scope="session")
+def deep_page(tmp_path_factory):
+    content = page_content(paper=False, depth=depth_frame(), depth_curves=depth_curves_frame())
+    return write_page(tmp_path_factory.mktemp("deep"), content)
+
+
+def _read(browser, page):
     reader = Reader(browser)
-    reader.open(reproduction_page)
+    reader.open(page)
     yield reader
     assert reader.complaints() == []
+
+
+@pytest.fixture
+def reproduction(browser, reproduction_page):
+    yield from _read(browser, reproduction_page)
 
 
 @pytest.fixture
 def scan(browser, scan_page):
-    reader = Reader(browser)
-    reader.open(scan_page)
-    yield reader
-    assert reader.complaints() == []
+    yield from _read(browser, scan_page)
+
+
+@pytest.fixture
+def simulation(browser, simulation_page):
+    yield from _read(browser, simulation_page)
+
+
+@pytest.fixture
+def deep_scan(browser, deep_page):
+    yield from _read(browser, deep_page)

@@ -8,6 +8,7 @@ from headgauge.diagnostics import summary
 from headgauge.diagnostics.verdicts import verdicts
 from headgauge.report.page import PageContent
 from headgauge.results.schema import CurveRow, HeadRow, SampleRow, frame_schema
+from report.page.dynamics_frames import dynamics_frames
 from report.page.paper_frames import paper_frames
 
 LAYERS, HEADS, WINDOWS, LENGTH = 3, 4, 2, 64
@@ -80,6 +81,20 @@ def page_content(paper: bool = True, **changes: Any) -> PageContent:
         "claims": CLAIMS if paper else (),
         "paper": paper_frames() if paper else None,
         "timing": TIMING if paper else (),
+    }
+    return PageContent(**{**content, **changes})
+
+
+def simulation_content(**changes: Any) -> PageContent:
+    """A simulation: no model, no heads."""
+    content: dict[str, Any] = {
+        "title": f"headgauge: dynamics {SCRIPT}",
+        "caption": "six schemes",
+        "warnings": (),
+        "notes": ("a note",),
+        "manifest": {"status": "finished"},
+        "claims": (),
+        "dynamics": dynamics_frames(),
     }
     return PageContent(**{**content, **changes})
 

@@ -107,6 +107,32 @@ class Reader:
         )
         return {float(x): float(y) for x, y in found}
 
+    def nameless(self) -> list[str]:
+        """Controls that a screen reader could not name."""
+        return self.run(
+            "return [...document.querySelectorAll('button, select, input, svg.chart')].filter(e =>"
+            "!(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')"
+            " || (e.labels && e.labels.length))).map(e => e.outerHTML)"
+        )
+
+    def try_everything(self) -> int:
+        """Choose every option and press every switch; how many there were."""
+        return self.run(
+            "let tried = 0; for (const box of document.querySelectorAll('select'))"
+            "  for (const option of [...box.options].reverse()) {"
+            "    box.value = option.value; box.dispatchEvent(new Event('change')); tried += 1; }"
+            "const pressed = 'input, .legend button, .sort, .zoomers button';"
+            "for (const each of document.querySelectorAll(pressed)) { each.click(); tried += 1; }"
+            "return tried"
+        )
+
+    def drawn(self) -> str:
+        """The markup of every chart, map and sphere."""
+        return self.run(
+            "return [...document.querySelectorAll('svg.chart, svg.heat, svg.sphere')]"
+            ".map(e => e.outerHTML).join('')"
+        )
+
     def complaints(self) -> list[dict]:
         """Whatever the console has said since it was last asked."""
         return self.browser.get_log("browser")

@@ -7,8 +7,16 @@ from importlib import resources
 
 import pytest
 
-from headgauge.report.page.document import SCRIPTS, STYLES, asset, embedded, page_bytes
-from report.page.page_content import SCRIPT, page_content
+from headgauge.report.page.document import (
+    SCRIPTS,
+    STYLES,
+    asset,
+    embedded,
+    page_bytes,
+    page_data,
+)
+from report.page.dynamics_frames import depth_frame
+from report.page.page_content import SCRIPT, page_content, simulation_content
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +78,17 @@ def test_every_asset_is_used_and_none_is_markup_or_asks_the_network():
             assert forbidden not in text, name
         addresses = set(re.findall(r"https?://[^'\"\s)]+", text))
         assert addresses <= {"http://www.w3.org/2000/svg"}, name
+
+
+def test_what_a_run_does_not_have_is_null():
+    data = page_data(simulation_content())
+    assert [name for name, held in data.items() if held is None] == [
+        *("counts", "heads", "paper", "depth")
+    ]
+    scanned = page_data(page_content(paper=False, depth=depth_frame()))
+    assert scanned["dynamics"] is None
+    assert scanned["depth"]["predicted"] == []
+    assert scanned["heads"] is not None
 
 
 def test_a_place_holder_in_the_data_is_not_filled():

@@ -3,7 +3,7 @@ import pytest
 
 from headgauge.errors import InputError
 from headgauge.report.page import write_page
-from report.page.page_content import page_content
+from report.page.page_content import curve_rows, head_rows, page_content, sample_rows
 
 
 def test_the_page_is_whole_and_nothing_else_is_left(tmp_path):
@@ -25,7 +25,6 @@ def test_a_folder_that_cannot_be_is_told_in_one_line(tmp_path):
 
 def test_a_large_run_stays_under_four_megabytes(tmp_path):
     """270 heads, four windows, eight choices, a hundred N: what a reproduction writes."""
-    small = page_content()
     heads, samples = (
         pl.concat(
             [
@@ -36,10 +35,10 @@ def test_a_large_run_stays_under_four_megabytes(tmp_path):
                 for window in range(2)
             ]
         )
-        for frame in (small.heads, small.samples)
+        for frame in (head_rows(), sample_rows())
     )
     places = heads.filter(pl.col("window") == 0).select("layer", "occurrence", "module", "head")
-    one = small.curves.drop(places.columns, "top_n", "vectors", "window").head(1)
+    one = curve_rows().drop(places.columns, "top_n", "vectors", "window").head(1)
     number = pl.col(pl.Float64).fill_null(0.123) * (1 + pl.col("top_n") / 7.7 + pl.col("layer"))
     curves = (
         places.join(pl.DataFrame({"top_n": range(1, 101)}), how="cross")

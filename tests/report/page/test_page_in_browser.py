@@ -66,7 +66,9 @@ def test_warnings_stand_on_top(reproduction):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("which", ["reproduction_page", "scan_page"])
+@pytest.mark.parametrize(
+    "which", ["reproduction_page", "scan_page", "simulation_page", "deep_page"]
+)
 def test_nothing_is_wider_than_the_window(reproduction, request, width, which):
     reproduction.open(request.getfixturevalue(which), width=width)
     for details in reproduction.all("details"):
@@ -78,7 +80,7 @@ def test_nothing_is_wider_than_the_window(reproduction, request, width, which):
     assert there <= room <= width
     outside = reproduction.run(
         "const room = document.documentElement.clientWidth + 1; return [...document"
-        ".querySelectorAll('main > *, figure, svg.chart, .scroll, .control')]"
+        ".querySelectorAll('main > *, figure, svg.chart, .sphere, .clock, .scroll, .control')]"
         ".filter(e => e.getBoundingClientRect().right > room).map(e => e.outerHTML)"
     )
     assert outside == []
@@ -149,12 +151,7 @@ def test_the_manifest_is_readable_and_whole(reproduction):
 
 
 def test_every_control_has_a_name(reproduction):
-    nameless = reproduction.run(
-        "return [...document.querySelectorAll('button, select, input, svg.chart')].filter(e =>"
-        "!(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')))"
-        ".map(e => e.outerHTML)"
-    )
-    assert nameless == []
+    assert reproduction.nameless() == []
     assert f"{WINDOWS} windows" in reproduction.text(".caption")
 
 
@@ -165,17 +162,6 @@ def test_the_keyboard_reaches_the_content_first(reproduction):
 
 def test_every_option_of_every_control_can_be_chosen(reproduction):
     """Whatever fails in one of them is said in the console, which the fixture reads at the end."""
-    tried = reproduction.run(
-        "let tried = 0; for (const box of document.querySelectorAll('select'))"
-        "  for (const option of [...box.options].reverse()) {"
-        "    box.value = option.value; box.dispatchEvent(new Event('change')); tried += 1; }"
-        "const pressed = 'input, .legend button, .sort, .zoomers button';"
-        "for (const each of document.querySelectorAll(pressed)) { each.click(); tried += 1; }"
-        "return tried"
-    )
-    assert tried > 80
-    drawn = reproduction.run(
-        "return [...document.querySelectorAll('svg.chart')].map(e => e.innerHTML).join('')"
-    )
-    assert "NaN" not in drawn
+    assert reproduction.try_everything() > 80
+    assert "NaN" not in reproduction.drawn()
     assert "undefined" not in reproduction.text("main")

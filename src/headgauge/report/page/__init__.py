@@ -4,6 +4,9 @@ content    what the page is told
 columns    frames as compact lists
 heads      the heads: map, curves, samples
 paper      the figures of a reproduction
+schemes    what the schemes of normalisation are called and how they look
+dynamics   a simulation: lines over time, spheres, phase diagrams
+depth      the residual stream by layer, and what is predicted of it
 document   all of it in one file, with the scripts and styles in `assets/`
 """
 

@@ -8,21 +8,25 @@ import polars as pl
 
 @dataclass(frozen=True, eq=False)
 class PageContent:
-    """Everything that report.html shows."""
+    """Everything that report.html shows; what is None or empty has no place on it."""
 
     title: str
     caption: str  # model, quantisation, text, L, windows
     warnings: tuple[str, ...]  # on top, where nobody can miss them
     notes: tuple[str, ...]
     manifest: dict[str, Any]
-    head_table: pl.DataFrame  # one row per head, the worst first, with verdicts and main numbers
-    verdicts: pl.DataFrame  # one row per head and verdict, with number, threshold, source, remedy
-    counts: pl.DataFrame  # heads per verdict
-    heads: pl.DataFrame  # HeadRow; the longest length is shown
-    curves: pl.DataFrame  # CurveRow, perhaps with a column `rule`
-    samples: pl.DataFrame  # SampleRow
-    claims: tuple[dict[str, Any], ...]  # id, where, statement, verdict, because, corrected
-    paper: dict[str, pl.DataFrame] | None  # by the names of PAPER_TABLES; None for a plain scan
+    # Of a scan; a simulation has no heads.
+    head_table: pl.DataFrame | None = None  # a row per head, the worst first, with its numbers
+    verdicts: pl.DataFrame | None = None  # per head and verdict: number, threshold, source, remedy
+    counts: pl.DataFrame | None = None  # heads per verdict
+    heads: pl.DataFrame | None = None  # HeadRow; the longest length is shown
+    curves: pl.DataFrame | None = None  # CurveRow, perhaps with a column `rule`
+    samples: pl.DataFrame | None = None  # SampleRow
+    claims: tuple[dict[str, Any], ...] = ()  # id, where, statement, verdict, because, corrected
+    paper: dict[str, pl.DataFrame] | None = None  # by the names of PAPER_TABLES
     # Of a reproduction: algorithm, what, paper_seconds, ours_seconds, literal_seconds,
     # literal_share, ratio, note; any may be None.
     timing: tuple[dict[str, Any], ...] = ()
+    dynamics: dict[str, pl.DataFrame] | None = None  # by the names of DYNAMICS_TABLES
+    depth: pl.DataFrame | None = None  # DepthRow; the longest length is shown
+    depth_curves: pl.DataFrame | None = None  # DepthCurveRow

@@ -15,8 +15,11 @@ from typing import Any
 
 from headgauge.report.page.columns import columns, short
 from headgauge.report.page.content import PageContent
+from headgauge.report.page.depth import depth_data
+from headgauge.report.page.dynamics import dynamics_data
 from headgauge.report.page.heads import head_data, words
 from headgauge.report.page.paper import paper_data
+from headgauge.report.page.schemes import scheme_words
 
 STYLES = (
     "base.css",
@@ -25,6 +28,7 @@ STYLES = (
     "charts.css",
     "reading.css",
     "heads.css",
+    "dynamics.css",
     "narrow.css",
 )
 # In this order in one scope: what is above may be used below.
@@ -34,6 +38,7 @@ SCRIPTS = (
     "table.js",
     "tooltip.js",
     "scales.js",
+    "schemes.js",
     "marks.js",
     "chart.js",
     "chart_frame.js",
@@ -52,6 +57,13 @@ SCRIPTS = (
     "head_panel.js",
     "head_list.js",
     "heads.js",
+    "clock.js",
+    "spheres.js",
+    "dynamics_lines.js",
+    "phase.js",
+    "dynamics_tables.js",
+    "dynamics.js",
+    "depth.js",
     "ledger.js",
     "manifest.js",
     "main.js",
@@ -85,20 +97,29 @@ def page_bytes(content: PageContent) -> bytes:
 def page_data(content: PageContent) -> dict[str, Any]:
     """What the scripts draw."""
     paper = None if content.paper is None else paper_data(content.paper)
+    dynamics = None if content.dynamics is None else dynamics_data(content.dynamics)
+    depth = None if content.depth is None else depth_data(content.depth, content.depth_curves)
     return {
         "title": content.title,
         "warnings": list(content.warnings),
         "notes": list(content.notes),
-        "words": words(),
-        "counts": columns(content.counts),
-        "heads": head_data(
-            content.heads, content.curves, content.samples, content.verdicts, content.head_table
-        ),
+        "words": words() | {"schemes": scheme_words()},
+        "counts": None if content.counts is None else columns(content.counts),
+        "heads": _heads(content),
         "paper": paper,
+        "dynamics": dynamics,
+        "depth": depth,
         "timing": [_shortened(row) for row in content.timing],
         "claims": [dict(claim) for claim in content.claims],
         "manifest": content.manifest,
     }
+
+
+def _heads(content: PageContent) -> dict[str, Any] | None:
+    """The heads of a scan; a simulation has none."""
+    wanted = ("heads", "curves", "samples", "verdicts", "head_table")
+    tables: dict[str, Any] = {name: getattr(content, name) for name in wanted}
+    return None if content.heads is None else head_data(**tables)
 
 
 def embedded(data: Any) -> str:

@@ -1,6 +1,7 @@
 // A chart of lines, bands, boxes and points. It draws what it is given; `chart_input.js` moves it.
 //
 // spec: {x: {label, name}, y: {label}, series: [{id, name, colour, dash, line, marker, open,
+//        look: {colour, dash, wide} in place of colour and dash,
 //        points: [{x, y, low, high, open, apart: off the line, title, facts: [[label, text]]}],
 //        boxes: [{x, minimum, q25, median, q75, maximum}]}],
 //        shades: [{from, to}], levels: [{y, label}], circles: [{x, y, r, name}],
@@ -120,6 +121,7 @@ function draw(chart) {
         .reverse()
         .map((series) => drawSeries(chart, series)),
     ), // the first on top
+    svg('line', { class: 'now', visibility: 'hidden' }),
     svg('g', { class: 'cursor' }),
     svg('rect', { class: 'selecting', visibility: 'hidden' }),
   );
@@ -128,6 +130,7 @@ function draw(chart) {
     picture.dataset[`${axis}Low`] = low;
     picture.dataset[`${axis}High`] = high;
   }
+  placeNow(chart);
   chart.reset.disabled = chart.zoom === null;
   drawLegend(chart);
 }

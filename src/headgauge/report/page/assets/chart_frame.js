@@ -99,3 +99,23 @@ function overlays({ spec, x, y, plot }) {
   );
   return [...circles, ...levels];
 }
+
+// An upright line at a time that something else sets; it moves without a new drawing.
+function setNow(chart, time) {
+  chart.now = time;
+  placeNow(chart);
+}
+
+function placeNow({ now, picture, plot, x }) {
+  const line = picture.querySelector('.now');
+  if (missing(now) || !line) return;
+  // Zero has no place on a logarithmic axis: it is beyond the left end.
+  const at = x.log && now <= 0 ? plot.left : x(now);
+  const inside = at >= plot.left - 0.5 && at <= plot.right + 0.5;
+  fill(
+    line,
+    { x1: at, x2: at, y1: plot.top, y2: plot.bottom, visibility: inside ? 'visible' : 'hidden' },
+    [],
+  );
+  line.dataset.time = now;
+}

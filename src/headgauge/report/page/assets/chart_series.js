@@ -13,7 +13,7 @@ function drawSeries(chart, series) {
   const points = (series.points || [])
     .map((point) => [point, spotOf(chart, point)])
     .filter((each) => each[1]);
-  const group = svg('g', { 'data-series': series.id });
+  const group = dress(svg('g', { 'data-series': series.id }), series);
   if (series.band !== false) group.append(...bandOf(chart, series, points));
   const along = points.filter(([point]) => !point.apart);
   if (series.line !== false && along.length > 1) {

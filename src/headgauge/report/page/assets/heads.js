@@ -8,7 +8,7 @@ function headsSection(heads) {
   const verdictsOf = heads.head.map(() => []);
   rowsOf(heads.verdicts).forEach((row) => verdictsOf[row.of].push(row.verdict));
   const legend = el('div', { class: 'map-legend' });
-  const map = createHeatMap(heads, (number) => open(number, true));
+  const map = createHeatMap(headGrid(heads), (number) => open(number, true));
   const list = createHeadList(heads, (number) => {
     markCell(map, number, false);
     open(number, true);

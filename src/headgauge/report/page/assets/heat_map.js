@@ -1,10 +1,13 @@
-// Layer × head, a cell for each head: a measure's colour, or a stripe and letter per verdict.
+// A cell for each head (layer × head), or of any other grid: a measure's colour, or a stripe and
+// letter per verdict.
 
-// view: {title, colour(head), text(head), stripes(head) → verdicts or null, legend}
-function createHeatMap(heads, chosen) {
+// grid: {kind, rows and columns: labels, blocks, place: [row, column] by cell, name(cell), corner,
+//        room: pixels for the columns, told: what the keyboard does}
+// view: {title, colour(cell), text(cell), stripes(cell) → verdicts or null, legend}
+function createHeatMap(grid, chosen) {
   const picture = svg('svg', { class: 'heat', role: 'grid' });
-  const map = { heads, picture, cells: [], current: 0, chosen, view: null, cellOf: new Map() };
-  heads.place.forEach(([row, column], number) => map.cellOf.set(`${row} ${column}`, number));
+  const map = { grid, picture, cells: [], current: 0, chosen, view: null, cellOf: new Map() };
+  grid.place.forEach(([row, column], number) => map.cellOf.set(`${row} ${column}`, number));
   picture.addEventListener('keydown', (event) => moveOnMap(map, event));
   picture.addEventListener('pointerleave', hideTip);
   return map;
@@ -15,43 +18,55 @@ function headName(heads, number) {
   return `Layer ${heads.layer[number]}${call}, head ${heads.head[number]}`;
 }
 
+function headGrid(heads) {
+  return {
+    ...heads,
+    kind: 'head',
+    name: (number) => headName(heads, number),
+    corner: 'layer ↓  head →',
+    room: 300,
+    told: 'of every head; arrow keys move, Enter opens a head',
+  };
+}
+
 function drawHeatMap(map, view) {
   map.view = view;
-  const { heads, picture } = map;
-  const wide = Math.max(10, Math.min(34, Math.floor(300 / heads.columns.length)));
-  const high = Math.max(12, Math.min(22, Math.floor(620 / heads.rows.length)));
+  const { grid, picture } = map;
+  const wide = Math.max(10, Math.min(34, Math.floor(grid.room / grid.columns.length)));
+  const high = Math.max(12, Math.min(22, Math.floor(620 / grid.rows.length)));
   const left = 44;
-  const gaps = heads.blocks.map((block) => block[1]);
-  const several = heads.blocks.length > 1;
+  const gaps = grid.blocks.map((block) => block[1]);
+  const several = grid.blocks.length > 1;
   const topOf = (row) =>
     22 + row * high + (several ? 18 * gaps.filter((first) => first <= row).length : 0);
-  const bottom = topOf(heads.rows.length - 1) + high;
-  const rows = heads.rows.map(() => svg('g', { role: 'row' }));
-  map.cells = heads.place.map(([row, column], number) => {
+  const bottom = topOf(grid.rows.length - 1) + high;
+  const rows = grid.rows.map(() => svg('g', { role: 'row' }));
+  map.cells = grid.place.map(([row, column], number) => {
     const cell = cellOf(map, number, left + column * wide, topOf(row), wide, high);
     rows[row].append(cell);
     return cell;
   });
-  const width = left + heads.columns.length * wide + 4;
+  const width = left + grid.columns.length * wide + 4;
   fill(
     picture,
     {
       viewBox: `0 0 ${width} ${bottom + 24}`,
       width,
       height: bottom + 24,
-      'aria-label': `${view.title} of every head; arrow keys move, Enter opens a head`,
+      'aria-label': `${view.title} ${grid.told}`,
     },
     [],
   );
-  picture.replaceChildren(...labels(heads, { left, wide, high, topOf, bottom, several }), ...rows);
+  picture.replaceChildren(...labels(grid, { left, wide, high, topOf, bottom, several }), ...rows);
   markCell(map, map.current, false);
 }
 
-function labels(heads, { left, wide, high, topOf, bottom, several }) {
-  const every = Math.ceil(16 / wide);
-  const parts = heads.columns
+function labels(grid, { left, wide, high, topOf, bottom, several }) {
+  const longest = Math.max(...grid.columns.map((each) => String(each).length));
+  const every = Math.ceil(Math.max(16, 7 * longest + 2) / wide);
+  const parts = grid.columns
     .filter((_, place) => place % every === 0)
-    .map((head, place) =>
+    .map((label, place) =>
       svg(
         'text',
         {
@@ -60,11 +75,11 @@ function labels(heads, { left, wide, high, topOf, bottom, several }) {
           y: bottom + 15,
           'text-anchor': 'middle',
         },
-        String(head),
+        String(label),
       ),
     );
   const skip = Math.ceil(13 / high);
-  heads.rows.forEach((label, row) => {
+  grid.rows.forEach((label, row) => {
     if (row % skip === 0)
       parts.push(
         svg(
@@ -74,42 +89,38 @@ function labels(heads, { left, wide, high, topOf, bottom, several }) {
         ),
       );
   });
-  parts.push(svg('text', { class: 'axis-label', x: 2, y: 13 }, 'layer ↓  head →'));
+  parts.push(svg('text', { class: 'axis-label', x: 2, y: 13 }, grid.corner));
   if (several)
-    for (const [name, first] of heads.blocks)
+    for (const [name, first] of grid.blocks)
       parts.push(svg('text', { class: 'tick', x: left, y: topOf(first) - 5 }, name));
   return parts;
 }
 
 function cellOf(map, number, x, y, wide, high) {
-  const { view, heads } = map;
+  const { view, grid } = map;
   const text = view.text(number);
+  const tell = (left, top) =>
+    showTip(
+      left,
+      top,
+      el('strong', { class: 'tip-title' }, grid.name(number)),
+      el('p', null, text),
+    );
   const cell = svg('g', {
     role: 'gridcell',
     class: 'cell',
     tabindex: '-1',
-    'data-head': number,
-    'aria-label': `${headName(heads, number)}: ${text}`,
+    [`data-${grid.kind}`]: number,
+    'aria-label': `${grid.name(number)}: ${text}`,
     on: {
       click: () => {
-        markCell(map, number, false);
+        markCell(map, number, true);
         map.chosen(number);
       },
-      pointermove: (event) =>
-        showTip(
-          event.clientX,
-          event.clientY,
-          el('strong', { class: 'tip-title' }, headName(heads, number)),
-          el('p', null, text),
-        ),
+      pointermove: (event) => tell(event.clientX, event.clientY),
       focus: () => {
         const box = cell.getBoundingClientRect();
-        showTip(
-          box.right,
-          box.bottom,
-          el('strong', { class: 'tip-title' }, headName(heads, number)),
-          el('p', null, text),
-        );
+        tell(box.right, box.bottom);
       },
       blur: hideTip,
     },
@@ -177,12 +188,12 @@ function moveOnMap(map, event) {
   if (!(event.key in STEPS)) return;
   event.preventDefault();
   const [down, right] = STEPS[event.key];
-  let [row, column] = map.heads.place[map.current];
+  let [row, column] = map.grid.place[map.current];
   // Places without a head are stepped over.
   do {
     row += down;
     column += right;
-    if (row < 0 || column < 0 || row >= map.heads.rows.length || column >= map.heads.columns.length)
+    if (row < 0 || column < 0 || row >= map.grid.rows.length || column >= map.grid.columns.length)
       return;
   } while (!map.cellOf.has(`${row} ${column}`));
   markCell(map, map.cellOf.get(`${row} ${column}`), true);

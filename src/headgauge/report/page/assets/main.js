@@ -36,7 +36,7 @@ function setUpTheme() {
   show();
 }
 
-function overview(filterHeads) {
+function headCounts(filterHeads) {
   const counts = rowsOf(DATA.counts).filter((row) => row.heads > 0);
   const chips = counts.map((row) =>
     el(
@@ -51,10 +51,7 @@ function overview(filterHeads) {
       ),
     ),
   );
-  const parts = DATA.warnings.map((text) =>
-    el('p', { class: 'warning', role: 'alert' }, el('b', null, 'Warning: '), text),
-  );
-  parts.push(
+  return [
     el(
       'p',
       { class: 'lead' },
@@ -62,7 +59,15 @@ function overview(filterHeads) {
       `${plural(DATA.heads.rows.length, 'layer')}, by verdict (a head can have several):`,
     ),
     el('ul', { class: 'chips' }, chips),
+  ];
+}
+
+// heads: the section on heads, or null in a simulation
+function overview(heads) {
+  const parts = DATA.warnings.map((text) =>
+    el('p', { class: 'warning', role: 'alert' }, el('b', null, 'Warning: '), text),
   );
+  if (heads) parts.push(...headCounts(heads.filter));
   if (DATA.paper && DATA.paper.verdicts) {
     const words = countWords(DATA.paper.verdicts.verdict);
     parts.push(
@@ -147,19 +152,21 @@ function paperFigures(paper) {
 
 function build() {
   const main = document.getElementById('main');
-  const heads = headsSection(DATA.heads);
-  const { paper } = DATA;
+  const heads = DATA.heads && headsSection(DATA.heads);
+  const { paper, dynamics, depth } = DATA;
   const parts = [];
   if (paper && paper.verdicts) parts.push(['Verdict', paperVerdicts(paper.verdicts)]);
   if (paper) parts.push(['Figures', paperFigures(paper)]);
   if (paper && paper.choices) parts.push(['Choices', paperChoices(paper.choices)]);
-  parts.push(['Heads', heads.whole]);
+  if (dynamics) parts.push(['Dynamics', dynamicsSection(dynamics)]);
+  if (heads) parts.push(['Heads', heads.whole]);
+  if (depth) parts.push(['Depth', depthSection(depth)]);
   if (DATA.timing.length) parts.push(['Timing', paperTiming(DATA.timing)]);
   if (DATA.claims.length) parts.push(['Claims', claimsSection(DATA.claims)]);
   parts.push(['Manifest', manifestSection(DATA.manifest)]);
   const there = parts.filter(([, part]) => part);
-  main.append(overview(heads.filter), ...there.map(([, part]) => part));
-  heads.first();
+  main.append(overview(heads), ...there.map(([, part]) => part));
+  if (heads) heads.first();
   document.getElementById('nav').append(
     el(
       'ul',

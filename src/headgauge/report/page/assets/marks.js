@@ -21,10 +21,11 @@ function shapePath(shape, x, y, r) {
 }
 
 function shapeOf(series) {
-  return series.shape || SHAPES[series.colour % SHAPES.length];
+  return series.shape || SHAPES[(series.colour || 0) % SHAPES.length];
 }
 
 function seriesClass(series, rest) {
+  if (series.look) return rest; // its holder is dressed
   return `${rest} s${series.colour}${series.dash ? ' dashed' : ''}`;
 }
 
@@ -42,5 +43,8 @@ function swatch(series) {
       svg('path', { d: shapePath(shapeOf(series), 12, 6, 3.4), class: seriesClass(series, look) }),
     );
   }
-  return svg('svg', { class: 'swatch', width: 24, height: 12, 'aria-hidden': 'true' }, parts);
+  return dress(
+    svg('svg', { class: 'swatch', width: 24, height: 12, 'aria-hidden': 'true' }, parts),
+    series,
+  );
 }

@@ -1,0 +1,58 @@
+import polars as pl
+import pytest
+from rich.console import Console
+
+from headgauge.report import dynamics_views
+from headgauge.results.dynamics_schema import CollapseRow, RateRow, SwarmRow
+from headgauge.results.schema import frame_schema
+
+
+def printed(table, width=80) -> str:
+    console = Console(width=width, record=True)
+    console.print(table)
+    return console.export_text()
+
+
+@pytest.fixture
+def rates() -> pl.DataFrame:
+    rows = [
+        ("peri_ln", "initial velocity", "2/(r₀√(e^{2β} + n − 1))", "t", 0.0134731, 0.0134731, 0.01),
+        ("peri_ln", "final rate", "1 − γ ~ C/t²", "log t", -2.0, -2.00133, None),
+        ("ln_scaling", "final rate", "1 − γ ~ e^{−4√(t+1)}", "√(t+1)", -4.0, -4.0, -4.0),
+    ]
+    return pl.DataFrame(rows, schema=frame_schema(RateRow), orient="row")
+
+
+def test_velocities_and_slopes_stand_apart(rates):
+    first = printed(dynamics_views.velocity_view(rates, "n = 12"))
+    assert "n = 12" in first
+    assert "Peri-LN  2/(r₀√(e^{2β} + n − 1))  0.013473  0.013473       0.01" in first
+    assert "LN-Scaling" not in first
+    second = printed(dynamics_views.final_view(rates))
+    assert "C/t²" in second
+    assert "-2.0013          –" in second
+    assert "LN-Scaling  1 − γ ~ e^{−4√(t+1)}  √(t+1)      -4       -4         -4" in second
+
+
+def test_collapse_stands_beside_the_end_of_the_swarm():
+    end = {name: 0.25 for name, kind in frame_schema(SwarmRow).items() if kind == pl.Float64}
+    named = {"weights": "random", "rule": "softmax", "tokens": 4, "dim": 4, "heads": 1}
+    named |= {"causal": False, "seeds": 20, "mean_cosine": 0.98765}
+    swarms = [
+        end | named | {"scheme": name, "time": t}
+        for name in ("post_ln", "ngpt")
+        for t in (0.0, 10.0)
+    ]
+    frame = pl.DataFrame(swarms, schema=frame_schema(SwarmRow))
+    collapse = pl.DataFrame(
+        [
+            ("random", "post_ln", 20, 0.65, 7.123, 5.0, None),
+            ("random", "ngpt", 20, 0.0, None, None, None),
+        ],
+        schema=frame_schema(CollapseRow),
+        orient="row",
+    )
+    text = printed(dynamics_views.collapse_view(collapse, frame))
+    assert "t = 10" in text
+    assert "random   Post-LN  13 of 20      7.12  0.9877       0.2    0.25  0.250" in text
+    assert "random   nGPT      0 of 20         –" in text
