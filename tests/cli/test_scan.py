@@ -79,6 +79,35 @@ def test_json(scan: Any) -> None:
     assert (Path(document["folder"]) / "rows.parquet").is_file()
 
 
+def test_depth(scan: Any, cli: Any, tmp_path: Path) -> None:
+    code, out, err = scan("--depth")
+    assert code == 0, err
+    assert "Depth: Pre-LN's prediction beside it" in out
+    assert [line.split()[0] for line in out.split("Depth:")[1].splitlines()[4:7]] == [
+        "0",
+        "1",
+        "after",
+    ]
+    assert "All 2 layers have a norm before the attention and none on what it adds" in out
+    assert "depth.parquet" in out
+    figure = tmp_path / "run" / "figures" / "depth.png"
+    figure.unlink()
+    code, _, err = cli("report", str(tmp_path / "run"))
+    assert code == 0, err
+    assert figure.is_file()
+
+
+def test_depth_as_json(scan: Any) -> None:
+    code, out, _ = scan("--depth", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["scheme"]["scheme"] == "pre_ln"
+    assert "norm before" in found["scheme"]["evidence"]
+    assert [row["layer"] for row in found["depth"]] == [0, 1, 2]
+    assert found["depth"][1]["predicted_radius"] > found["depth"][0]["predicted_radius"]
+    assert {row["scheme"] for row in found["depth_curves"]} >= {"post_ln", "ngpt"}
+
+
 def test_choices(scan: Any, tmp_path: Path) -> None:
     code, _, err = scan(
         "--vectors", "value,hidden", "--keys", "both", "--layers", "1", "--heads", "0-1", "--raw",

@@ -8,7 +8,7 @@ from typing import Annotated, cast
 import typer
 
 from headgauge import __version__
-from headgauge.cli import cache, claims, normalizers, report, reproduce, scan
+from headgauge.cli import cache, claims, normalizers, report, reproduce, scan, simulate
 from headgauge.errors import InputError
 
 # typer does not export click's UsageError, and where it comes from depends on typer's version.
@@ -28,6 +28,7 @@ app = typer.Typer(
 )
 app.command("scan")(scan.command)
 app.command("reproduce")(reproduce.command)
+app.command("simulate")(simulate.command)
 app.command("report")(report.command)
 app.command("claims")(claims.command)
 app.command("normalizers")(normalizers.command)

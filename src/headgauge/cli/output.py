@@ -12,6 +12,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -63,6 +64,22 @@ def share_bar(label: str, notes: Console) -> Iterator[Callable[[float], None]]:
     ) as bar:
         task = bar.add_task(label, total=1.0, visible=False)
         yield lambda done: bar.update(task, completed=done, visible=True)
+
+
+@contextmanager
+def part_bars(notes: Console) -> Iterator[Callable[[str, float], None]]:
+    """A bar for each named part, shown from its first call on."""
+    with _bar(notes, TaskProgressColumn(), TimeElapsedColumn()) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def report(part: str, share: float) -> None:
+            if part not in tasks:
+                for done in tasks.values():
+                    bar.update(done, completed=1.0)
+                tasks[part] = bar.add_task(part, total=1.0)
+            bar.update(tasks[part], completed=share)
+
+        yield report
 
 
 def size(number: int) -> str:

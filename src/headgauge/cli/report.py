@@ -10,7 +10,9 @@ from headgauge.errors import InputError
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="The folder of a finished scan or reproduction.")],
+    folder: Annotated[
+        Path, typer.Argument(help="The folder of a finished scan, reproduction or simulation.")
+    ],
     thresholds: Annotated[
         Path | None, typer.Option(help="A TOML file that changes thresholds of the verdicts.")
     ] = None,
@@ -27,6 +29,7 @@ def command(
     from dataclasses import replace
 
     from headgauge.diagnostics import ScanResult, read_thresholds
+    from headgauge.dynamics import Simulation
     from headgauge.experiments.result import Reproduction
 
     if markdown:
@@ -37,7 +40,14 @@ def command(
         typer.echo(_markdown(Reproduction.load(folder)))
         return
     changed = None if thresholds is None else read_thresholds(thresholds)
-    run = Reproduction.load(folder) if Reproduction.is_in(folder) else ScanResult.load(folder)
+    if Simulation.is_in(folder):
+        if changed is not None:
+            raise InputError(f"{folder}: a simulation has no verdicts that thresholds could change")
+        run = Simulation.load(folder)
+    elif Reproduction.is_in(folder):
+        run = Reproduction.load(folder)
+    else:
+        run = ScanResult.load(folder)
     if changed is not None and isinstance(run, Reproduction):
         run = replace(run, scan=run.scan.with_thresholds(changed))
     elif changed is not None and isinstance(run, ScanResult):

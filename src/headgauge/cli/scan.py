@@ -91,6 +91,15 @@ def command(
             rich_help_panel=_MEASURED,
         ),
     ] = "float32",
+    depth: Annotated[
+        bool,
+        typer.Option(
+            "--depth",
+            help="Follow the residual stream too, layer by layer, beside what the model's "
+            "normalisation scheme predicts.",
+            rich_help_panel=_MEASURED,
+        ),
+    ] = False,
     lengths: Annotated[
         str | None,
         typer.Option(
@@ -168,6 +177,7 @@ def command(
         "heads": None if heads is None else lists.numbers("--heads", heads),
         "precision": precision,
         "save_rows": rows,
+        "depth": depth,
         "seed": seed,
         "threads": threads or diagnostics.default_threads(jobs, out),
     }

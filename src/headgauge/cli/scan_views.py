@@ -1,5 +1,6 @@
 """What `headgauge scan` says: before the run, and after."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,10 @@ def document(result: "ScanResult", target: int | None) -> dict[str, Any]:
         "heads": result.frame.to_dicts(),
         "verdicts": result.verdicts().to_dicts(),
     }
+    if result.depth is not None:
+        found["scheme"] = asdict(result.scheme())
+        found["depth"] = result.depth_layers().to_dicts()
+        found["depth_curves"] = result.depth_curves().to_dicts()
     if target is not None:
         found["outlook"] = result.outlook(target).to_dicts()
     return found
@@ -52,12 +57,22 @@ def show(result: "ScanResult", target: int | None, figures: list[Path]) -> None:
     console.print(tables.layer_view(result.layers()))
     console.print(tables.counts_view(result.counts()))
     console.print(tables.legend_view(result.verdicts()))
+    if result.depth is not None:
+        console.print(tables.depth_view(result.depth_layers(), scheme_title(result)))
     if target is not None:
         console.print(tables.outlook_view(result.outlook(target), target))
     for line in (*losses(result), *result.notes()):
         console.print(line, soft_wrap=True)
     console.print(f"{result.folder}: {', '.join(files(result, figures))}", soft_wrap=True)
     console.print(f"open {figures[0]}", soft_wrap=True)
+
+
+def scheme_title(result: "ScanResult") -> str | None:
+    """The recognised scheme as the paper writes it; None where there is none."""
+    from headgauge.dynamics import schemes
+
+    found = result.scheme().scheme
+    return None if found is None else schemes.get(found).title
 
 
 def losses(result: "ScanResult") -> list[str]:

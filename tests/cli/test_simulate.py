@@ -1,0 +1,88 @@
+import json
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+SMALL = ["simulate", "--tokens", "6", "--dim", "8", "--horizon", "2", "--seeds", "2",
+         "--scheme", "post_ln,Peri-LN", "--parts", "curves,rates,swarms,sphere"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from headgauge.cli.app import run as command
+
+    out = tmp_path_factory.mktemp("runs") / "sim"
+    with redirect_stdout(StringIO()) as printed:
+        assert command([*SMALL, "--quiet", "--json", "--out", str(out)]) == 0
+    out.with_suffix(".json").write_text(printed.getvalue())
+    return out
+
+
+def test_what_it_leaves(run: Path) -> None:
+    assert {path.name for path in run.iterdir()} == {
+        "dynamics", "figures", "manifest.json", "report.html",
+    }  # fmt: skip
+    assert (run / "figures" / "sphere.gif").is_file()
+    assert (run / "figures" / "gamma.png").is_file()
+
+
+def test_theory_stands_beside_measured(cli, run: Path) -> None:
+    code, out, err = cli(*SMALL, "--out", str(run))
+    assert code == 0
+    assert "Peri-LN  2/(r₀√(e^{2β} + n − 1))" in out
+    assert "1 − γ ~ e^{−2t}" in out
+    assert "random" in out
+    assert f"open {run / 'report.html'}" in out
+    assert "out " in err
+
+
+def test_json_has_the_small_tables(run: Path) -> None:
+    found = json.loads(run.with_suffix(".json").read_text())
+    assert [row["scheme"] for row in found["rates"]] == ["post_ln"] * 2 + ["peri_ln"] * 2
+    assert {row["weights"] for row in found["collapse"]} == {"identity", "random"}
+
+
+def test_the_page_is_drawn_again(cli, run: Path) -> None:
+    before = (run / "report.html").read_bytes()
+    (run / "report.html").unlink()
+    code, out, _ = cli("report", str(run))
+    assert code == 0
+    assert (run / "report.html").read_bytes() == before
+    assert "open" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--scheme", "rmsnorm"], "no scheme 'rmsnorm'"),
+        (["--tokens", "1"], "2 tokens"),
+        (["--beta", "-1"], "β must be above 0, got -1"),
+        (["--weights", "ones"], "no weights named 'ones'"),
+        (["--parts", "movie"], "no part named 'movie'"),
+        (["--rule", "nonsense"], "nonsense"),
+        (["--horizon", "0"], "horizon must be above 0"),
+        (["--device", "abacus"], "no device 'abacus'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_leaves_nothing(cli, tmp_path, arguments, said) -> None:
+    code, out, err = cli("simulate", *arguments, "--out", str(tmp_path / "run"))
+    assert code == 2
+    assert out == ""
+    assert said in err.splitlines()[-1]
+    assert not (tmp_path / "run").exists()
+    assert "Traceback" not in err
+
+
+def test_a_folder_with_other_settings_is_refused(cli, run: Path) -> None:
+    code, _, err = cli(*SMALL, "--beta", "4", "--out", str(run))
+    assert code == 2
+    assert "beta is 5.0 there, 4.0 here" in err
+
+
+def test_thresholds_mean_nothing_to_a_simulation(cli, run: Path, tmp_path) -> None:
+    (tmp_path / "t.toml").write_text("")
+    code, _, err = cli("report", str(run), "--thresholds", str(tmp_path / "t.toml"))
+    assert code == 2
+    assert "a simulation has no verdicts" in err
