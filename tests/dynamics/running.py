@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from headgauge.dynamics import starts
 from headgauge.dynamics.integrate import System, integrate
 
 
@@ -24,3 +25,8 @@ def states_at(
 
 def numbers(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
+
+
+def uniform(batch: int, n: int = 5, d: int = 6) -> Tensor:
+    """Swarms of uniform directions, each from its own seed."""
+    return torch.stack([starts.uniform(n, d, seed) for seed in range(batch)])

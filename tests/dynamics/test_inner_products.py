@@ -1,11 +1,9 @@
 import pytest
 import torch
-from torch import Tensor
 
 from dynamics import reference
-from dynamics.running import numbers, states_at
+from dynamics.running import numbers, states_at, uniform
 from headgauge import normalizers
-from headgauge.dynamics import starts
 from headgauge.dynamics.attention import Attention
 from headgauge.dynamics.inner_products import InnerProducts
 from headgauge.dynamics.integrate import rk4
@@ -26,10 +24,6 @@ RULES = [
     normalizers.get("softmax_one"),
     normalizers.get("relu"),
 ]
-
-
-def uniform(batch: int, n: int = 5, d: int = 6) -> Tensor:
-    return torch.stack([starts.uniform(n, d, 50 + seed) for seed in range(batch)])
 
 
 def both(attention: Attention, n: int = 5, d: int = 6):

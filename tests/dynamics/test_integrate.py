@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from dynamics.known import Known, known
-from headgauge.dynamics.integrate import Work, integrate, rk4
+from headgauge.dynamics.integrate import _LONG, Work, integrate, rk4
 from headgauge.errors import InputError
 
 
@@ -125,6 +126,28 @@ def test_more_saved_times_do_not_change_the_steps():
     few, many = run(known(2.5), [6.0]), run(known(2.5), [*torch.linspace(0.01, 6, 50).tolist()])
     assert few[1].accepted == many[1].accepted
     assert torch.allclose(few[0][-1], many[0][-1], rtol=1e-14)
+
+
+@dataclass(frozen=True, eq=False)
+class Wide(Known):
+    """The same two numbers very many times over: a state whose stages are not copied."""
+
+    copies: int = 1
+
+    def start(self) -> Tensor:
+        return super().start().repeat(1, self.copies)
+
+    def exact(self, time: float) -> Tensor:
+        return super().exact(time).repeat(1, self.copies)
+
+    def field(self, time: Tensor, state: Tensor) -> Tensor:
+        return super().field(time, state[:, :2]).repeat(1, self.copies)
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-9])
+def test_a_long_state_is_saved_as_a_short_one(tolerance: float):
+    wide = Wide(torch.tensor([1.0, 2.5], dtype=torch.float64), copies=_LONG)
+    assert off(wide, [0.0, 0.1, 0.25, 0.5], tolerance) < 100 * tolerance
 
 
 @pytest.mark.usefixtures("unchecked")

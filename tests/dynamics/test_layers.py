@@ -2,11 +2,9 @@ import itertools
 
 import pytest
 import torch
-from torch import Tensor
 
 from dynamics import reference
-from dynamics.running import numbers, states_at
-from headgauge.dynamics import starts
+from dynamics.running import numbers, states_at, uniform
 from headgauge.dynamics.attention import Attention
 from headgauge.dynamics.layers import gaps_by_layer, stack
 from headgauge.dynamics.observables import gaps_of
@@ -14,10 +12,6 @@ from headgauge.dynamics.particles import Particles
 from headgauge.dynamics.schemes import MixLn, PeriLn, PostLn, Scheme
 from headgauge.dynamics.weights import Weights
 from headgauge.errors import InputError
-
-
-def uniform(batch: int, n: int, d: int) -> Tensor:
-    return torch.stack([starts.uniform(n, d, seed) for seed in range(batch)])
 
 
 def test_with_smaller_steps_the_stack_becomes_the_system(scheme: Scheme, unchecked: None):

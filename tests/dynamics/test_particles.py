@@ -3,10 +3,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from dynamics import reference
-from dynamics.running import numbers, states_at
+from dynamics.running import numbers, states_at, uniform
 from headgauge.dynamics import starts
 from headgauge.dynamics.attention import Attention
 from headgauge.dynamics.equiangular import solve_many
@@ -17,10 +16,6 @@ from headgauge.dynamics.weights import Weights
 from headgauge.errors import InputError
 
 MANY = len(reference.ALL)
-
-
-def uniform(batch: int, n: int, d: int) -> Tensor:
-    return torch.stack([starts.uniform(n, d, seed) for seed in range(batch)])
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -18,8 +18,8 @@ from headgauge.claims import (
     wording,
 )
 from headgauge.claims.record import Claim, Outcome
-from headgauge.dynamics.threads import one_thread
 from headgauge.errors import InputError
+from headgauge.threads import one_thread
 
 CLAIMS: tuple[Claim, ...] = (
     *vanishing.CLAIMS,

@@ -17,6 +17,7 @@ from headgauge.diagnostics.plan import Plan
 from headgauge.diagnostics.settings import ScanSettings
 from headgauge.engine.geometry import Precision
 from headgauge.errors import InputError
+from headgauge.threads import one_thread
 
 _ROWS, _KEYS = 64, 1024  # of the block that is timed
 # Bytes per row of the tables as they come out of the writer, twice: units and merged.
@@ -108,12 +109,8 @@ def _measure_rate(plan: Plan) -> float:
             for counted in settings.keys:
                 engine.curves(weights, geometry, top_ns, visible, cast(engine.Keys, counted))
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         return _fastest(block) / (_ROWS * keys * settings.threads)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _fastest(call: Callable[[], object], times: int = 3) -> float:

@@ -25,6 +25,7 @@ from headgauge.diagnostics.settings import UnitSettings
 from headgauge.engine.geometry import Precision
 from headgauge.results import UnitKey
 from headgauge.results.schema import PAPER, TABLES, HeadRow, QueryRow, SampleRow, frame_schema
+from headgauge.threads import one_thread
 
 Progress = Callable[[float], object]
 Task = Callable[[], HeadTables]
@@ -196,7 +197,7 @@ class Measurer:
             return
         workers = self._settings.threads if _on_cpu(call) else 1
         began = time.perf_counter()
-        with _one_thread_each():
+        with one_thread():
             if workers == 1:
                 done = [_without_graph(task) for task in tasks]
             else:
@@ -234,13 +235,3 @@ def _without_graph(task: Task) -> HeadTables:
 def _on_cpu(call: models.ObservedCall) -> bool:
     seen = call.query if isinstance(call, models.AttentionCall) else call.block(0, 0, 0, 1).weights
     return seen.device.type == "cpu"
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -25,6 +25,7 @@ from headgauge.dynamics.integrate import integrate
 from headgauge.dynamics.scheme_batch import SchemeBatch
 from headgauge.dynamics.schemes import Scheme
 from headgauge.errors import InputError
+from headgauge.threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +147,8 @@ def solve_many(
     def saved(number: int, rows: Tensor, states: Tensor) -> None:
         kept[rows, number] = states
 
-    integrate(system, state, times, saved, tolerance)
+    with one_thread():
+        integrate(system, state, times, saved, tolerance)
     log_gap, radius = kept[..., 0], kept[..., 1].exp()
     gamma, _, _, norm = system.attend(log_gap)
     fields = [system.field(times[[i]].expand(batch), kept[:, i]) for i in range(len(times))]

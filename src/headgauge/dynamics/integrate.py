@@ -251,9 +251,9 @@ class _Trial:
         self._prepared = not tableau.extra
 
     def _stage(self, stage: int, row: np.ndarray, share: float) -> None:
-        point = self._base + combine(row, self.changes)
+        point = combine(row, self.changes, self._base)
         slope = self.system.field(self.time + share * self.size, point)
-        self.changes[stage] = self._step * slope
+        torch.mul(slope, self._step, out=self.changes[stage])
 
     def error(self) -> Float[Tensor, "batch"]:
         state = self.state.to(self.changes.dtype)
@@ -277,5 +277,7 @@ class _Trial:
 
     def _dense(self, rows: Int[Tensor, "some"] | slice, time: float) -> Float[Tensor, "some m"]:
         share = ((time - self.time[rows]) / self.size[rows]).to(self.changes.dtype)
-        moved = (self.state[rows] - self.before[rows]).to(self.changes.dtype)
+        moved = None
+        if self.tableau.extra:
+            moved = (self.state[rows] - self.before[rows]).to(self.changes.dtype)
         return self.before[rows] + self.tableau.dense(self.changes[:, rows], moved, share)

@@ -98,7 +98,7 @@ class Particles:
     def see(self, time: float, state: Float[Tensor, "batch m"]) -> Seen:
         """What the observables are made of; where the matrices change at `time`, the new ones."""
         weights = self.attention.weights
-        here = self if weights.identity else replace(self, matrices=weights.at(time))
+        here = self if weights.identity else replace(self, matrices=weights.at(time, state.dtype))
         now = torch.full_like(state[:, 0], time, dtype=torch.float64)
         moved = torch.empty_like(state)
         norm = here._move(now, state, moved)

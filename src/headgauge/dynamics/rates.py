@@ -21,8 +21,8 @@ from headgauge.dynamics.integrate import integrate
 from headgauge.dynamics.observables import gaps_of, pair_values
 from headgauge.dynamics.particles import Particles
 from headgauge.dynamics.schemes import Scheme
-from headgauge.dynamics.threads import one_thread
 from headgauge.results.dynamics_schema import RateRow
+from headgauge.threads import one_thread
 
 _SHORT = 0.04  # the longest of the first times, as a share of the time in which γ' changes
 _HALVINGS = 4

@@ -17,7 +17,7 @@ from headgauge import normalizers
 from headgauge.dynamics import starts
 from headgauge.dynamics.attention import Attention
 from headgauge.dynamics.inner_products import InnerProducts
-from headgauge.dynamics.integrate import Work, integrate
+from headgauge.dynamics.integrate import SINGLE, Work, integrate
 from headgauge.dynamics.observables import BAND, gaps_of, observe, quantiles, time_to_collapse
 from headgauge.dynamics.particles import Particles
 from headgauge.dynamics.schemes import Scheme
@@ -126,6 +126,8 @@ def swarms(
     shape = len(schemes), len(kind.seeds), len(times)
     seen: dict[str, Tensor] = {}
     total = Work()
+    # What was computed in single precision is looked at in single precision.
+    seen_in = torch.float32 if tolerance >= SINGLE else torch.float64
     for place, seed in enumerate(kind.seeds):
         system, state = _begin(schemes, kind, seed, device)
 
@@ -133,7 +135,7 @@ def swarms(
             number: int, rows: Tensor, states: Tensor, system: Any = system, place: int = place
         ) -> None:
             at = float(times[number])
-            looked = _look(system.rows(rows), at, states, kind.beta)
+            looked = _look(system.rows(rows).to(seen_in), at, states.to(seen_in), kind.beta)
             for name, value in looked.items():
                 kept = seen.setdefault(name, torch.empty(shape, dtype=torch.float64))
                 kept[rows.cpu(), place, number] = value.to("cpu", torch.float64)

@@ -19,12 +19,14 @@ Changes = Float[Tensor, "stages batch m"]  # h·k of each stage; the last is tha
 
 
 def combine(
-    coefficients: np.ndarray, changes: Float[Tensor, "stages batch m"]
+    coefficients: np.ndarray,
+    changes: Float[Tensor, "stages batch m"],
+    start: Float[Tensor, "batch m"] | None = None,
 ) -> Float[Tensor, "batch m"]:
-    """Σ_s c_s h k_s in one pass over the stages."""
+    """Σ_s c_s h k_s, added to `start` if there is one, in one pass."""
     weights = torch.as_tensor(coefficients, dtype=changes.dtype, device=changes.device)
-    flat = changes[: len(weights)].flatten(1)
-    return (weights @ flat).reshape(changes.shape[1:])
+    found = (weights @ changes[: len(weights)].flatten(1)).reshape(changes.shape[1:])
+    return found if start is None else found.add_(start)
 
 
 class Tableau(ABC):
@@ -48,10 +50,13 @@ class Tableau(ABC):
     def dense(
         self,
         changes: Float[Tensor, "stages batch m"],
-        moved: Float[Tensor, "batch m"],
+        moved: Float[Tensor, "batch m"] | None,
         share: Float[Tensor, "batch"],
     ) -> Float[Tensor, "batch m"]:
-        """How far the state has moved at a share of the step; `moved` is the whole of it."""
+        """How far the state has moved at a share of the step; `moved` is the whole of it.
+
+        A method without `extra` stages does not look at `moved`.
+        """
 
 
 class _Fifth(Tableau):
@@ -64,7 +69,7 @@ class _Fifth(Tableau):
     def dense(
         self,
         changes: Float[Tensor, "stages batch m"],
-        moved: Float[Tensor, "batch m"],
+        moved: Float[Tensor, "batch m"] | None,
         share: Float[Tensor, "batch"],
     ) -> Float[Tensor, "batch m"]:
         powers = torch.stack([share ** (power + 1) for power in range(RK45.P.shape[1])])
@@ -89,9 +94,10 @@ class _Eighth(Tableau):
     def dense(
         self,
         changes: Float[Tensor, "stages batch m"],
-        moved: Float[Tensor, "batch m"],
+        moved: Float[Tensor, "batch m"] | None,
         share: Float[Tensor, "batch"],
     ) -> Float[Tensor, "batch m"]:
+        assert moved is not None
         first, last = changes[0], changes[self.stages]
         parts = [moved, first - moved, 2 * moved - (last + first)]
         parts += [combine(row, changes) for row in DOP853.D]

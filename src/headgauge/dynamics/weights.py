@@ -37,6 +37,8 @@ class Projections:
         return Projections(self.query[index], self.key[index], self.value[index])
 
     def to(self, dtype: torch.dtype) -> "Projections":
+        if self.query.dtype == dtype:
+            return self
         return Projections(self.query.to(dtype), self.key.to(dtype), self.value.to(dtype))
 
 
@@ -70,14 +72,23 @@ class Weights:
         whole = int(end) if end > int(end) else int(end) - 1
         return tuple(float(time) for time in range(1, whole + 1)) if self.kind == "layers" else ()
 
-    def at(self, time: float) -> Projections:
+    def at(self, time: float, dtype: torch.dtype = torch.float64) -> Projections:
         """The matrices at a time that is no break: layer k lasts from k to k + 1."""
         layer = int(time) if self.kind == "layers" else 0
-        if len(set(self.seeds)) == 1:
-            return Projections(*_draw(self.seeds[0], layer, self.dim, self.device))
-        drawn = [_draw(seed, layer, self.dim, self.device) for seed in self.seeds]
-        query, key, value = (torch.stack(each) for each in zip(*drawn, strict=True))
-        return Projections(query, key, value)
+        seeds = self.seeds[:1] if len(set(self.seeds)) == 1 else self.seeds
+        return _projections(seeds, layer, self.dim, self.device, dtype)
+
+
+@lru_cache(maxsize=2)
+def _projections(
+    seeds: tuple[int, ...], layer: int, dim: int, device: str, dtype: torch.dtype
+) -> Projections:
+    """A simulation asks for the same matrices at every saved time."""
+    drawn = [_draw(seed, layer, dim, device) for seed in seeds]
+    if len(drawn) == 1:
+        return Projections(*drawn[0]).to(dtype)
+    query, key, value = (torch.stack(each) for each in zip(*drawn, strict=True))
+    return Projections(query, key, value).to(dtype)
 
 
 @lru_cache(maxsize=8)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from headgauge.dynamics.threads import one_thread
+from headgauge.threads import one_thread
 
 
 def fail_inside(seen: list[int]) -> None:
