@@ -27,7 +27,6 @@ from headgauge.dynamics.inner_products import InnerProducts
 from headgauge.dynamics.integrate import integrate
 from headgauge.dynamics.particles import Particles
 from headgauge.dynamics.schemes import Scheme
-from headgauge.dynamics.swarms import FLOOR
 from headgauge.dynamics.weights import Weights
 
 TOKENS, DIM, SEEDS, HORIZON, TIMES = 256, 512, 20, 10.0, 51
@@ -112,7 +111,7 @@ def _solve(
     attention = Attention(beta, Weights(case.name, DIM, (0,) * len(chosen)))
     if case.identity and tolerance >= TOLERANCE:
         gaps = observables.gaps_of(directions[0]).expand(len(chosen), -1, -1)
-        system, state = InnerProducts.of(gaps, attention, chosen, floor=FLOOR)
+        system, state = InnerProducts.of(gaps, attention, chosen, floor=1.0)
     else:
         system, state = Particles.of(directions, attention, chosen)
     integrate(system, state, AT, saved, tolerance)

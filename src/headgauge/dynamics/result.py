@@ -10,6 +10,8 @@ from headgauge.errors import InputError
 from headgauge.results.manifest import Manifest
 from headgauge.results.simulation_folder import has_simulation, load_simulation
 
+_SOURCE = "attention dynamics after arXiv 2510.22026"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
@@ -46,9 +48,10 @@ class Simulation:
         if self.folder is None:
             raise InputError("this simulation has no folder to draw into: run it with one")
         drawn = [write_page(self.folder, self.page_content())]
-        drawn += dynamics_figures(self.tables, self.caption, self.folder)
+        # Every figure says what it shows: not all have the same n, β and seeds.
+        drawn += dynamics_figures(self.tables, _SOURCE, self.folder)
         if len(self.tables["sphere"]):
-            drawn.append(sphere_animation(self.tables["sphere"], self.caption, self.folder))
+            drawn.append(sphere_animation(self.tables["sphere"], _SOURCE, self.folder))
         return drawn
 
     def page_content(self) -> Any:

@@ -25,7 +25,7 @@ from headgauge.dynamics.weights import Weights
 from headgauge.errors import InputError
 from headgauge.results.dynamics_schema import CollapseRow, SwarmRow
 
-FLOOR = 1.0  # gaps are drawn on a linear axis, and a pair is one at 1e-3: no more digits are needed
+FLOOR = 1e-4  # of a gap: a pair is one at 1e-3, and a token's speed goes like the root of a gap
 _TOKEN_SEED = 7_919  # the tokens of a seed are not drawn from the numbers of its matrices
 
 Progress = Callable[[float], object]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from headgauge.report.dynamics.collapse import collapse_words, draw_collapse
 from headgauge.report.dynamics.gamma import (
@@ -21,7 +22,7 @@ from headgauge.report.dynamics.over_time import draw_over_time, ratios_if_wide
 from headgauge.report.dynamics.overview import overview
 from headgauge.report.dynamics.phase import BAR_ROOM, colour_bar, draw_phase, half_handle
 from headgauge.report.dynamics.rates import QUANTITIES, SHARE, draw_rates, rate_handles
-from headgauge.report.dynamics.rows import ROW, plain_ratios
+from headgauge.report.dynamics.rows import ROW
 from headgauge.report.dynamics.selecting import (
     WEIGHTS,
     baseline_words,
@@ -174,13 +175,13 @@ def collapse_figure(collapse: pl.DataFrame, caption: str) -> Figure:
 
 
 def _same_times(panels: list[Axes], collapse: pl.DataFrame) -> None:
-    """One axis for all panels; in even ratios, for the schemes differ by factors."""
+    """One axis for all panels, from the start on."""
     known = [time for name in ("time", "low", "high") for time in collapse[name].drop_nulls()]
     for axes in panels:
-        if known and min(known) > 0:
-            axes.set_xlim(min(known) / 1.2, max(known) * 1.2)
-            plain_ratios(axes)
-        elif not known:
+        if known:
+            axes.set_xlim(0, 1.2 * max(known))
+            axes.xaxis.set_major_locator(MaxNLocator(6, prune="upper"))
+        else:
             axes.set_xticks([])
 
 
