@@ -32,7 +32,7 @@ def command(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Check every statement of the paper (arXiv 2508.17821) against its recorded verdict.
+    """Check every statement of the papers (arXiv 2508.17821, D…: 2510.22026) against its verdict.
 
     Exit code 1 if a check disagrees with the verdict on record.
     """

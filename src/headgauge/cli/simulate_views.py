@@ -37,7 +37,9 @@ def show(found: "Simulation", drawn: list[Path]) -> None:
     for line in found.manifest["notes"]:
         console.print(line, soft_wrap=True)
     seconds = found.manifest["times"]["seconds"]
-    took = ", ".join(f"{name} {spent:.1f} s" for name, spent in seconds.items() if spent >= 0.1)
+    took = ", ".join(
+        f"{name} {spent:.1f} s" for name, spent in seconds.items() if name != "collapse"
+    )
     console.print(f"took   {took}", soft_wrap=True)
     figures = sorted({path.stem for path in drawn[1:]})
     console.print(
