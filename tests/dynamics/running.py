@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from headgauge.dynamics import starts
-from headgauge.dynamics.integrate import System, integrate
+from headgauge.dynamics.integrate import integrate
+from headgauge.dynamics.system import System
 
 
 def states_at(

@@ -6,10 +6,9 @@ import torch
 from dynamics import reference
 from dynamics.running import numbers, states_at, uniform
 from headgauge.dynamics.attention import Attention
-from headgauge.dynamics.layers import gaps_by_layer, stack
-from headgauge.dynamics.observables import gaps_of
+from headgauge.dynamics.layers import stack
 from headgauge.dynamics.particles import Particles
-from headgauge.dynamics.schemes import MixLn, PeriLn, PostLn, Scheme
+from headgauge.dynamics.schemes import MixLn, PostLn, Scheme
 from headgauge.dynamics.weights import Weights
 from headgauge.errors import InputError
 
@@ -64,15 +63,6 @@ def test_the_switch_is_where_it_is_whatever_the_step(step: float):
     assert grown.index(True) == round(0.7 / step) + 1
 
 
-def test_gaps_by_layer_are_those_of_the_streams():
-    directions, attention = uniform(2, 4, 5), Attention(numbers(1, 3), causal=True)
-    gaps = gaps_by_layer(directions, PeriLn(), attention, 5, 0.5, 1.3)
-    streams = [stream for _, stream in stack(directions, PeriLn(), attention, 5, 0.5, 1.3)]
-    assert gaps.shape == (6, 2, 4, 4)
-    for found, stream in zip(gaps, streams, strict=True):
-        assert torch.equal(found, gaps_of(torch.nn.functional.normalize(stream, dim=-1)))
-
-
 @pytest.mark.parametrize(("layers", "step"), [(-1, 1.0), (3, 0.0), (3, -1.0)])
 def test_mistakes(layers: int, step: float):
     with pytest.raises(InputError, match=r"^a stack needs 0 layers or more and a step above 0"):
@@ -82,4 +72,5 @@ def test_mistakes(layers: int, step: float):
 def test_nothing_is_made_on_another_device(elsewhere: None):
     with torch.device("cpu"):
         directions, attention = uniform(1, 3, 4), Attention(numbers(1.0))
-    assert gaps_by_layer(directions, MixLn(1.0), attention, 2).device.type == "cpu"
+    streams = stack(directions, MixLn(1.0), attention, 2)
+    assert {stream.device.type for _, stream in streams} == {"cpu"}

@@ -14,7 +14,8 @@ particles       the system on directions and radii: the reference
 inner_products  the same through the pairs alone, for Q = K = V = I
 equiangular     its reduction to two numbers, exact at any time
 layers          the discrete stack of residual steps
-integrate       Runge–Kutta with projection and an error estimate (`tableaus`); `starts`
+integrate       Runge–Kutta with projection and an error estimate (`tableaus`), of any `system`
+starts          equal angles, uniform, a narrow cone
 observables     cosines, clusters, energy, variance, time to collapse
 rates           initial velocities and final rates, measured
 theorems        bounds of Theorems 3.1, 4.2 and 4.3

@@ -42,7 +42,7 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Equiangular:
-    """The system of `integrate.System` on (log(1 − γ), log r)."""
+    """The system of `system.System` on (log(1 − γ), log r)."""
 
     tokens: Float[Tensor, "batch"]
     beta: Float[Tensor, "batch"]

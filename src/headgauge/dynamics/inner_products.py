@@ -30,7 +30,7 @@ from headgauge.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class InnerProducts:
-    """The system of `integrate.System` on gaps and radii."""
+    """The system of `system.System` on gaps and radii."""
 
     tokens: int
     attention: Attention

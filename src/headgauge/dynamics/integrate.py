@@ -13,13 +13,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from headgauge.dynamics.system import System
 from headgauge.dynamics.tableaus import EIGHTH, FIFTH, Tableau, combine
 from headgauge.errors import InputError
 
@@ -28,44 +28,6 @@ SINGLE = 1e-5  # from here on single precision will do for a stage
 _SAFETY, _LEAST, _MOST = 0.9, 0.2, 6.0
 _LONG = 1 << 12  # numbers of a state from which on a copy of its stages is slow
 _SMALLEST = 1e-14  # a step below this share of the time means the field has broken down
-
-
-@runtime_checkable
-class System(Protocol):
-    """What moves: y' = field(t, y), one row of y per trajectory.
-
-    Times are in double precision always, states in that of the stages.
-    """
-
-    def field(
-        self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch m"]: ...
-
-    def project(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch m"]:
-        """The nearest state that can be."""
-        ...
-
-    def size(
-        self, error: Float[Tensor, "batch m"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch"]:
-        """How large an error is, as the tolerance counts."""
-        ...
-
-    def rows(self, index: Int[Tensor, "some"]) -> "System":
-        """The system of some of the trajectories."""
-        ...
-
-    def breaks(self, end: float) -> tuple[float, ...]:
-        """Times at which the field jumps."""
-        ...
-
-    def between(self, start: float, end: float) -> "System":
-        """The system as it is between two breaks."""
-        ...
-
-    def to(self, dtype: torch.dtype) -> "System":
-        """The same in another precision."""
-        ...
 
 
 Saved = Callable[[int, Int[Tensor, "some"], Float[Tensor, "some m"]], object]

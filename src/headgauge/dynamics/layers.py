@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -44,18 +43,3 @@ def _inside(scheme: Scheme, time: float, step: float) -> float:
     """The layer's time; one that starts at a break is behind it."""
     near = any(abs(time - each) <= 1e-9 * step for each in scheme.breaks())
     return time + 1e-6 * step if near else time
-
-
-def gaps_by_layer(
-    directions: Float[Tensor, "batch n d"],
-    scheme: Scheme,
-    attention: Attention,
-    layers: int,
-    step: float = 1.0,
-    radius: float = 1.0,
-) -> Float[Tensor, "layers batch n n"]:
-    """1 − cosine of all pairs, before the first layer and after each."""
-    from headgauge.dynamics.observables import gaps_of
-
-    streams = stack(directions, scheme, attention, layers, step, radius)
-    return torch.stack([gaps_of(normalize(stream, dim=-1)) for _, stream in streams])

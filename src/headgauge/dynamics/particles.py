@@ -33,7 +33,7 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Particles:
-    """The system of `integrate.System` on directions and radii."""
+    """The system of `system.System` on directions and radii."""
 
     tokens: int
     dim: int
