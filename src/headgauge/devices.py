@@ -5,11 +5,11 @@ import torch
 from headgauge.errors import InputError
 
 
-def check_device(device: str) -> None:
-    """An InputError of one line if torch cannot use the device here."""
+def check_device(device: str, double: bool = False) -> None:
+    """An InputError of one line if torch cannot use the device here, in double precision or not."""
     try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=device, dtype=torch.float64 if double else None).tolist()
+    except (RuntimeError, AssertionError, TypeError) as error:
         lines = (line.strip() for line in str(error).splitlines())
         reason = next((line for line in lines if line), repr(error))
         raise InputError(f"no device {device!r} here: {reason}") from None

@@ -58,12 +58,14 @@ def test_the_page_is_drawn_again(cli, run: Path) -> None:
     [
         (["--scheme", "rmsnorm"], "no scheme 'rmsnorm'"),
         (["--tokens", "1"], "2 tokens"),
-        (["--beta", "-1"], "β must be above 0, got -1"),
+        (["--beta", "-1"], "β must be above 0 and at most 300, got -1"),
         (["--weights", "ones"], "no weights named 'ones'"),
         (["--parts", "movie"], "no part named 'movie'"),
         (["--rule", "nonsense"], "nonsense"),
         (["--horizon", "0"], "horizon must be above 0"),
         (["--device", "abacus"], "no device 'abacus'"),
+        (["--device", "meta"], "no device 'meta'"),
+        (["--radius", "-1"], "a length above 0, got -1"),
     ],
 )
 def test_a_mistake_is_one_line_and_leaves_nothing(cli, tmp_path, arguments, said) -> None:

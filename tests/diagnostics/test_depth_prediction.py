@@ -88,9 +88,14 @@ def test_curves_are_the_reduced_systems() -> None:
         assert mine["layer"].to_list() == [0, 1, 2, 3, 4]
         assert set(mine["recognised"]) == {name == "pre_ln"}
         assert set(mine["tokens"]) == {64}
-        solved = equiangular.solve(schemes.get(name), 64, start.beta, times, 0.15, 3.0)
+        # The model's first attention adds 2.0: so does the scheme's first step.
+        scheme = schemes.get(name)
+        norm = equiangular.solve(scheme, 64, start.beta, times[:1], 0.15).attention_norm
+        adds = {"peri_ln": 1.0, "ngpt": 1.0}.get(name, float(norm))
+        unit = 2.0 / adds
+        solved = equiangular.solve(scheme, 64, start.beta, times, 0.15, 6.0 / unit)
         assert mine["gamma"].to_list() == pytest.approx(solved.gamma.tolist())
-        assert mine["radius"].to_list() == pytest.approx((2 * solved.radius).tolist())
+        assert mine["radius"].to_list() == pytest.approx((unit * solved.radius).tolist())
     assert curves.filter(layer=0)["gamma"].to_list() == pytest.approx([0.15] * 6)
     assert curves.filter(layer=0)["radius"].to_list() == pytest.approx([6.0] * 6)
     assert prediction.depth_curves(_depth(effective_n=None), causal=True).height == 0
@@ -124,8 +129,8 @@ def test_notes() -> None:
     assert "depth: Pre-LN. All 4 layers have a norm before the attention" in told
     assert "in 4 of 4 windows the first token is left out" in told
     assert "more than 10 times" in told
-    assert "64 tokens, γ = 0.150, r = 3 and β = " in told
-    assert "(12 effective keys)" in told
+    assert "64 tokens, γ = 0.150, a length 3 times what the first attention adds, and β = " in told
+    assert "(12 effective keys under the heads' mask)" in told
     assert "without MLPs" in told
     for word in ("evenly spread", "decoder's", "could not be told", "nearest there is"):
         assert word not in told
@@ -137,7 +142,7 @@ def test_notes() -> None:
     )
     assert "is the decoder's" in "\n".join(prediction.depth_notes(_depth(), "encoder-decoder"))
     wide = "\n".join(prediction.depth_notes(_depth(effective_n=99.0), "decoder"))
-    assert "99 effective keys, the nearest there is" in wide
+    assert "99 effective keys under the heads' mask, the nearest there is" in wide
     unseen = "\n".join(prediction.depth_notes(_depth(attention_norm=None), "decoder"))
     assert "could not be told in 1 layers (such as layers.0)" in unseen
     assert "nothing is predicted" in unseen

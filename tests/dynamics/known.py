@@ -1,4 +1,4 @@
-"""A system of `integrate.System` whose solution is known, to see the integrator alone."""
+"""A system of `system.System` whose solution is known, to see the integrator alone."""
 
 from dataclasses import dataclass, field, replace
 

@@ -202,3 +202,17 @@ def test_nothing_is_made_on_another_device(tolerance: float, elsewhere: None):
     integrate(system, start, times, lambda _number, _rows, found: states.append(found), tolerance)
     states.append(rk4(system, start, 2.0, 20))
     assert {each.device.type for each in states} == {"cpu"}
+
+
+class Jumping(Known):
+    """y' = −sign y: from 1 it arrives at 0 and then jumps from side to side."""
+
+    def field(self, time: Tensor, state: Tensor) -> Tensor:
+        return -state.sign()
+
+
+def test_what_does_not_come_to_an_end_is_told(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("headgauge.dynamics.integrate._MOST_STEPS", 200)
+    system = Jumping(known(1.0).omega)
+    with pytest.raises(InputError, match=r"^after 200 steps a trajectory is at t = \S+ of 4: "):
+        integrate(system, torch.ones_like(system.start()), [4.0], lambda *saved: None, 1e-5)

@@ -49,10 +49,11 @@ def test_measured_final_rates_are_the_tables(scheme):
     assert particles == pytest.approx(TABLE_RATE[scheme.name], rel=5e-3)
 
 
-def test_a_swarm_that_has_not_set_off_has_no_rate_of_particles():
-    reduced, particles = rates.final_rate(schemes.get("pre_ln"), 4, 25.0)
-    assert reduced == pytest.approx(0.0, abs=1e-3)
-    assert particles is None
+def test_a_swarm_that_has_not_set_off_has_no_final_rate():
+    assert rates.final_rate(schemes.get("pre_ln"), 4, 25.0) == (None, None)
+    assert rates.final_rate(schemes.get("mix_ln", switch=1e7), 8, 2.0) == (None, None)
+    rows = rates.rate_rows([schemes.get("pre_ln")], 4, 25.0)
+    assert [row["quantity"] for row in rows] == ["initial velocity"]
 
 
 def test_extrapolation_removes_three_orders():

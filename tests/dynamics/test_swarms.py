@@ -106,8 +106,8 @@ def test_progress_ends_at_one():
     [
         ({"tokens": 1}, "2 tokens and 2 dimensions or more: 1"),
         ({"seeds": ()}, "at least one seed"),
-        ({"beta": 0.0}, "β must be above 0, got 0"),
-        ({"beta": math.nan}, "β must be above 0, got nan"),
+        ({"beta": 0.0}, "β must be above 0 and at most 300, got 0"),
+        ({"beta": math.nan}, "β must be above 0 and at most 300, got nan"),
     ],
 )
 def test_bad_kinds_are_refused(options, said):

@@ -24,8 +24,8 @@ def rates() -> pl.DataFrame:
 
 
 def test_velocities_and_slopes_stand_apart(rates):
-    first = printed(dynamics_views.velocity_view(rates, "n = 12"))
-    assert "n = 12" in first
+    first = printed(dynamics_views.velocity_view(rates, 12, 5.0))
+    assert "12 orthogonal tokens, β = 5" in first
     assert "Peri-LN  2/(r₀√(e^{2β} + n − 1))  0.013473  0.013473       0.01" in first
     assert "LN-Scaling" not in first
     second = printed(dynamics_views.final_view(rates))

@@ -99,8 +99,8 @@ def final_rates() -> Finding:
     chosen = (*SIX[:4], schemes.get("ngpt", alpha=0.6, decay=0.1), SIX[5])
     numbers, off = {}, []
     measured = rates.final_rates(chosen, tokens, beta)
-    for scheme, (reduced, particles) in zip(chosen, measured, strict=True):
-        seen = math.nan if particles is None else particles
+    for scheme, both in zip(chosen, measured, strict=True):
+        reduced, seen = (math.nan if value is None else value for value in both)
         off += [abs(value - scheme.final_rate) for value in (reduced, seen)]
         name = f"{scheme.title}: slope of log(1-gamma) against {scheme.clock_text}"
         numbers[name] = seen

@@ -142,9 +142,9 @@ CLAIMS = (
         verdict=Verdict.TRUE,
         because="Equiangular tokens share one ‖A‖, so Peri-LN is Pre-LN with dt/‖A‖ for dt and "
         "runs along the same curve of γ and r; as ‖A‖ ≤ 1 it is never behind.",
-        corrected="More: the C of C/t² is the same for both, so the lead is a head start of a "
-        "fixed time that no deep layer notices. LN-Scaling is Post-LN at the time 2(√(t+1)−1), "
-        "for every swarm.",
+        corrected="For equiangular tokens, and more: the C of C/t² is the same for both, so the "
+        "lead tends to a fixed time that no deep layer notices. LN-Scaling is Post-LN at the time "
+        "2(√(t+1)−1), for every swarm whose matrices do not change in time.",
         code=("dynamics.equiangular.solve_many", "dynamics.theorems.post_ln_time"),
         check=same_curve,
     ),

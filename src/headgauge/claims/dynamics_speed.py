@@ -136,16 +136,17 @@ def _published_stack(layers: int) -> tuple[float, float]:
 
 def published_ln_scaling() -> Finding:
     in_log, in_root = _published_stack(2000)
-    reduced, particles = rates.final_rate(schemes.get("ln_scaling_pre"), 8, 2.0)
-    measured = (in_log, reduced, math.nan if particles is None else particles)
+    both = rates.final_rate(schemes.get("ln_scaling_pre"), 8, 2.0)
+    reduced, particles = (math.nan if value is None else value for value in both)
     return Finding(
         printed=abs(in_root / schemes.get("ln_scaling").final_rate - 1) < 0.1,
-        corrected=highest(abs(value + 1) for value in measured[1:]) < 0.02 and -1.2 < in_log < -1,
+        corrected=highest(abs(value + 1) for value in (reduced, particles)) < 0.02
+        and -1.2 < in_log < -1,
         numbers={
             "slope against sqrt(l) of the published rule, 2000 layers": in_root,
             "slope against log l": in_log,
             "slope against log t of its continuous form, t=1000000": reduced,
-            "the same on particles": measured[2],
+            "the same on particles": particles,
         },
     )
 

@@ -46,15 +46,19 @@ def command(
             rich_help_panel=_SWARM,
         ),
     ] = "identity,random",
-    heads: Annotated[int, typer.Option(help="Attention heads.", rich_help_panel=_SWARM)] = 1,
+    heads: Annotated[
+        int, typer.Option(help="Attention heads of the swarms.", rich_help_panel=_SWARM)
+    ] = 1,
     causal: Annotated[
         bool,
-        typer.Option("--causal", help="A token sees those before it.", rich_help_panel=_SWARM),
+        typer.Option(
+            "--causal", help="In the swarms a token sees those before it.", rich_help_panel=_SWARM
+        ),
     ] = False,
     rule: Annotated[
         str,
         typer.Option(
-            help="The normaliser of the attention; headgauge normalizers lists them.",
+            help="The normaliser of the swarms' attention; headgauge normalizers lists them.",
             rich_help_panel=_SWARM,
         ),
     ] = "softmax",

@@ -26,9 +26,11 @@ def show(found: "Simulation", drawn: list[Path]) -> None:
     """Velocities and rates, then when the swarms collapse, then where everything is."""
     from headgauge.report import dynamics_views
 
-    console = stdout()
+    console, chosen = stdout(), found.manifest["settings"]
     if len(found.tables["rates"]):
-        console.print(dynamics_views.velocity_view(found.tables["rates"], found.caption))
+        console.print(
+            dynamics_views.velocity_view(found.tables["rates"], chosen["tokens"], chosen["beta"])
+        )
         console.print(dynamics_views.final_view(found.tables["rates"]))
     if len(found.tables["collapse"]):
         console.print(

@@ -5,14 +5,16 @@ one layer is one unit of time. A model is none of that, so the curves are a yard
 nothing is taken from the model but its number of tokens and what is seen at layer 0,
 
     γ₀   the mean cosine of the tokens that enter
-    r₀   their mean length, in units of the mean length of what the attention adds: the theory's
-         tokens, once they are one, get an A of length 1
+    r₀   their mean length; the unit is such that the scheme's first step adds as much as the
+         model's first attention does
     β    so that a softmax over keys with the logits β (itself) and βγ₀ (the others) spreads over as
-         many keys, exp(entropy), as the layer's heads do. A causal row sees 1 to n keys, and the
-         mean is over all of them, as in the table `heads`.
+         many keys, exp(entropy), as the layer's heads do under their own mask: a causal row sees 1
+         to n keys, and the mean is over all of them, as in the table `heads`. Without a mask, as
+         in the reduced system, the same β spreads over more.
 
-Mix-LN switches after the model's own Post-LN layers where the model is one; else it has, as nGPT
-and LN-Scaling have, its default parameters.
+Where the stream does not grow (Post-LN, nGPT, LN-Scaling) lengths do not matter, and nothing of the
+model says how far a layer goes. Mix-LN switches after the model's own Post-LN layers where the
+model is one; else it has, as nGPT and LN-Scaling have, its default parameters.
 """
 
 import math
@@ -80,16 +82,24 @@ def depth_curves(depth: pl.DataFrame, causal: bool) -> pl.DataFrame:
 
 def _solved(scheme: schemes.Scheme, start: Start, places: int) -> list[dict[str, Any]]:
     times = torch.arange(places, dtype=torch.float64)
-    radius0 = start.radius / start.unit
+    unit = start.unit / _first_step(scheme, start)
+    radius0 = start.radius / unit
     found = equiangular.solve(scheme, start.tokens, start.beta, times, start.gamma, radius0)
     columns = {
         "layer": range(places),
         "gamma": found.gamma.tolist(),
-        "radius": (found.radius * start.unit).tolist(),
+        "radius": (found.radius * unit).tolist(),
         "beta": [start.beta] * places,
         "tokens": [start.tokens] * places,
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _first_step(scheme: schemes.Scheme, start: Start) -> float:
+    """How much the scheme's first step adds, in the theory's units: g‖A‖."""
+    now = torch.zeros(1, dtype=torch.float64)
+    found = equiangular.solve(scheme, start.tokens, start.beta, now, start.gamma)
+    return float(scheme.gain(now, found.attention_norm) * found.attention_norm)
 
 
 def by_layer(depth: pl.DataFrame, curves: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -161,9 +171,9 @@ def _prediction_notes(start: Start | None) -> list[str]:
     fitted = "" if start.exact else ", the nearest there is"
     return [
         "depth: the predicted curves are those of a model without MLPs, with identity weights and "
-        f"no mask, started at layer 0 with {start.tokens} tokens, γ = {start.gamma:.3f}, r = "
-        f"{start.radius / start.unit:.3g} and β = {start.beta:.3g} ({start.effective_n:.4g} "
-        f"effective keys{fitted})"
+        f"no mask, started at layer 0 with {start.tokens} tokens, γ = {start.gamma:.3f}, a length "
+        f"{start.radius / start.unit:.3g} times what the first attention adds, and β = "
+        f"{start.beta:.3g} ({start.effective_n:.4g} effective keys under the heads' mask{fitted})"
     ]
 
 

@@ -26,6 +26,7 @@ from headgauge.errors import InputError
 LOOSE = 1e-6  # from here on the method of order 5 is cheaper
 SINGLE = 1e-5  # from here on single precision will do for a stage
 _SAFETY, _LEAST, _MOST = 0.9, 0.2, 6.0
+_MOST_STEPS = 5_000  # from one break to the next: what needs more does not come to an end
 _LONG = 1 << 12  # numbers of a state from which on a copy of its stages is slow
 _SMALLEST = 1e-14  # a step below this share of the time means the field has broken down
 
@@ -125,7 +126,14 @@ class _Run:
         time = torch.full_like(step, start)
         slope = system.field(time, state.to(self.working))
         self.work.evaluations += len(alive)
+        steps = 0
         while len(alive):
+            steps += 1
+            if steps > _MOST_STEPS:
+                raise InputError(
+                    f"after {_MOST_STEPS} steps a trajectory is at t = {float(time.min()):.4g} of "
+                    f"{stop:g}: its field jumps or is too steep for this tolerance"
+                )
             left = stop - time
             # What would leave a crumb goes all the way.
             last = step >= 0.99 * left

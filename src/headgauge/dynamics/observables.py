@@ -109,18 +109,18 @@ def clusters(linked: Bool[Tensor, "*batch n n"]) -> Int[Tensor, "*batch"]:
 
 
 def time_to_collapse(
-    times: Float[Tensor, "times"], least_gap: Float[Tensor, "times *batch"]
+    times: Float[Tensor, "times"], widest_gap: Float[Tensor, "times *batch"]
 ) -> Float[Tensor, "*batch"]:
     """The first time at which the farthest pair's cosine is .999, nan where it never is.
 
     Between two saved times log of the gap is taken to be linear.
     """
     bound = 1 - TOGETHER
-    there = least_gap <= bound
+    there = widest_gap <= bound
     first = there.to(torch.int8).argmax(0)
     before = (first - 1).clamp_min(0)
-    high = least_gap.gather(0, before[None])[0].clamp_min(1e-300).log()
-    low = least_gap.gather(0, first[None])[0].clamp_min(1e-300).log()
+    high = widest_gap.gather(0, before[None])[0].clamp_min(1e-300).log()
+    low = widest_gap.gather(0, first[None])[0].clamp_min(1e-300).log()
     part = torch.where(high > low, (high - math.log(bound)) / (high - low), 1.0)
     found = times[before] + part.clamp(0, 1) * (times[first] - times[before])
     found = torch.where(there[0], times[0], found)

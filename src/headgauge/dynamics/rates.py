@@ -51,27 +51,28 @@ def initial_velocity(
     return _slope_at_zero(times, reduced), _slope_at_zero(times, gamma)
 
 
-def final_rate(scheme: Scheme, tokens: int, beta: float) -> tuple[float, float | None]:
+def final_rate(scheme: Scheme, tokens: int, beta: float) -> tuple[float | None, float | None]:
     """The late slope of log(1 − γ) against `scheme.clock`, of the reduction and of particles.
 
-    None where the particles would take too long to come together.
+    None where they have not come together by t = 10⁶.
     """
     return final_rates([scheme], tokens, beta)[0]
 
 
 def final_rates(
     schemes: Sequence[Scheme], tokens: int, beta: float
-) -> list[tuple[float, float | None]]:
+) -> list[tuple[float | None, float | None]]:
     """The same of several schemes, all reductions in one batch."""
     times = torch.logspace(0, _DECADES, 1 + 8 * _DECADES, dtype=torch.float64)
     batch = len(schemes)
     found = solve_many(schemes, [tokens] * batch, [beta] * batch, times, tolerance=1e-6)
     rates = []
     for scheme, log_gap in zip(schemes, found.log_gap, strict=True):
-        late = _slope(scheme, times[-2:], log_gap[-2:])
-        if log_gap[-1] > _APART:
-            rates.append((late, None))
+        changed = max(scheme.breaks(), default=0.0)
+        if log_gap[-1] > _APART or times[-2] <= changed:
+            rates.append((None, None))
             continue
+        late = _slope(scheme, times[-2:], log_gap[-2:])
         together = (log_gap <= _COLLAPSED).nonzero()
         end = times[together[0, 0]] if len(together) else times[-1]
         last = torch.tensor([_LATE, 1.0], dtype=torch.float64) * end
@@ -82,7 +83,7 @@ def final_rates(
 def rate_rows(
     schemes: Sequence[Scheme], tokens: int, beta: float, radius: float = 1.0
 ) -> list[dict[str, Any]]:
-    """`RateRow` of every scheme: its initial velocity and its final rate."""
+    """`RateRow` of every scheme: its initial velocity and, where it is reached, its final rate."""
     with one_thread():
         final = final_rates(schemes, tokens, beta)
         initial = [initial_velocity(scheme, tokens, beta, radius) for scheme in schemes]
@@ -92,7 +93,10 @@ def rate_rows(
         law, clock = scheme.velocity_text, "t"
         rows.append(RateRow(scheme.name, "initial velocity", law, clock, theory, *velocity))
         law, clock = scheme.final_text, scheme.clock_text
-        rows.append(RateRow(scheme.name, "final rate", law, clock, scheme.final_rate, *late))
+        reduced, particles = late
+        if reduced is not None:
+            slopes = scheme.final_rate, reduced, particles
+            rows.append(RateRow(scheme.name, "final rate", law, clock, *slopes))
     return [asdict(row) for row in rows]
 
 

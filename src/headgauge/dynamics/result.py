@@ -48,8 +48,10 @@ class Simulation:
         if self.folder is None:
             raise InputError("this simulation has no folder to draw into: run it with one")
         drawn = [write_page(self.folder, self.page_content())]
-        # Every figure says what it shows: not all have the same n, β and seeds.
-        drawn += dynamics_figures(self.tables, _SOURCE, self.folder)
+        # Figures say the n, β and seeds of their tables; the table of rates has none.
+        chosen = self.manifest["settings"]
+        told = f"{_SOURCE}; equal angles: n = {chosen['tokens']}, β = {chosen['beta']:g}"
+        drawn += dynamics_figures(self.tables, told, self.folder)
         if len(self.tables["sphere"]):
             drawn.append(sphere_animation(self.tables["sphere"], _SOURCE, self.folder))
         return drawn

@@ -56,9 +56,16 @@ class SimulationSettings:
         _among("part", self.parts, PARTS)
         if not self.horizon > 0:
             raise InputError(f"the horizon must be above 0, got {self.horizon:g}")
-        if self.seeds < 1 or self.phase_seeds < 1:
-            raise InputError(f"a simulation needs at least 1 seed, got {self.seeds}")
-        if self.heads > 1 and self.dim % self.heads:
+        for what in ("seeds", "phase_seeds", "phase_betas", "sphere_particles", "heads"):
+            if getattr(self, what) < 1:
+                raise InputError(f"{what} must be at least 1, got {getattr(self, what)}")
+        if self.phase_tokens < 2 or not self.phase_dims or min(self.phase_dims) < 2:
+            raise InputError("a phase diagram needs 2 tokens and 2 dimensions or more")
+        for what in ("schemes", "weights", "parts"):
+            given = getattr(self, what)
+            if not given or len(set(given)) < len(given):
+                raise InputError(f"{what}: at least one, and each once, got {', '.join(given)!r}")
+        if self.dim % self.heads:
             raise InputError(f"{self.dim} dimensions cannot be split among {self.heads} heads")
         if not 1e-12 <= self.tolerance <= 1e-2:
             raise InputError(f"the tolerance must be in 1e-12 to 1e-2, got {self.tolerance:g}")
@@ -102,5 +109,3 @@ def _among(what: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
     for each in given:
         if each not in known:
             raise InputError(f"no {what} named {each!r}; there are {', '.join(known)}")
-    if not given:
-        raise InputError(f"{what} needs at least one of {', '.join(known)}")

@@ -59,7 +59,7 @@ def run_settings(
     progress: Progress | None = None,
 ) -> Simulation:
     """Compute the tables that are not there yet."""
-    check_device(device)
+    check_device(device, double=True)
     report = progress or (lambda part, share: None)
     parts = {
         "curves": lambda: {"curves": curve_rows(settings)},
@@ -85,7 +85,7 @@ def run_settings(
         rows = part() if name in settings.parts else {}
         for each in wanted:
             folder.write(each, _frame(each, rows.get(each, [])), time.perf_counter() - began)
-    folder.finish(_notes(settings))
+    folder.finish(_notes(settings, folder.read("rates")))
     return Simulation.load(out)
 
 
@@ -173,9 +173,18 @@ def _frame(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=frame_schema(DYNAMICS_TABLES[name]))
 
 
-def _notes(settings: SimulationSettings) -> list[str]:
+def _notes(settings: SimulationSettings, rates: pl.DataFrame) -> list[str]:
     """What a reader must know."""
     notes = []
+    if settings.rule != "softmax" or settings.causal or settings.heads > 1:
+        notes.append(
+            "the rule, the mask and the heads are those of the swarms; curves, rates, phase "
+            "diagram and sphere are those of softmax, one head, without a mask"
+        )
+    ended = set(rates.filter(quantity="final rate")["scheme"])
+    late = [scheme.title for scheme in settings.chosen() if scheme.name not in ended]
+    if len(rates) and late:
+        notes.append(f"no final rate of {', '.join(late)}: its end is not reached by t = 10⁶")
     if "ln_scaling" in settings.schemes:
         notes.append(
             "LN-Scaling is the paper's model of it, Post-LN with a gain of 1/√(t+1); the published "

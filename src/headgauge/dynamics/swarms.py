@@ -5,6 +5,7 @@ start from the same places under the same matrices and go through time together,
 steps.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -26,6 +27,7 @@ from headgauge.errors import InputError
 from headgauge.results.dynamics_schema import CollapseRow, SwarmRow
 
 FLOOR = 1e-4  # of a gap: a pair is one at 1e-3, and a token's speed goes like the root of a gap
+STEEPEST = 300.0  # β: e^{2β} must be a number
 _TOKEN_SEED = 7_919  # the tokens of a seed are not drawn from the numbers of its matrices
 
 Progress = Callable[[float], object]
@@ -52,8 +54,10 @@ class SwarmKind:
             )
         if not self.seeds:
             raise InputError("a swarm needs at least one seed")
-        if not self.beta > 0:
-            raise InputError(f"β must be above 0, got {self.beta:g}")
+        if not 0 < self.beta <= STEEPEST:
+            raise InputError(f"β must be above 0 and at most {STEEPEST:g}, got {self.beta:g}")
+        if not 0 < self.radius < math.inf:
+            raise InputError(f"a token needs a length above 0, got {self.radius:g}")
 
     def attention(self, trajectories: int, seed: int, device: str) -> Attention:
         """That of one seed's trajectories."""
@@ -81,7 +85,9 @@ class Swarms:
         found = []
         for place, scheme in enumerate(self.schemes):
             for number, time in enumerate(self.times.tolist()):
-                means = {name: float(each[place, :, number].mean()) for name, each in self._shown()}
+                means = {
+                    name: float(each[place, :, number].mean()) for name, each in self.seen.items()
+                }
                 low, high = ends[place, number].tolist()
                 row = {"scheme": scheme.name, "time": time, "seeds": len(self.kind.seeds)}
                 found.append(fixed | row | means | {"low": low, "high": high})
@@ -106,9 +112,6 @@ class Swarms:
             )
             found.append(asdict(row))
         return found
-
-    def _shown(self) -> list[tuple[str, Tensor]]:
-        return list(self.seen.items())
 
 
 _KIND = {each.name for each in fields(SwarmRow)}

@@ -8,9 +8,10 @@ from rich.table import Table
 from headgauge.report.words import scheme_title
 
 
-def velocity_view(rates: pl.DataFrame, caption: str) -> Table:
+def velocity_view(rates: pl.DataFrame, tokens: int, beta: float) -> Table:
     """γ'(0) from an orthogonal start, theory beside measured."""
-    table = _table(f"Velocity γ'(0) of orthogonal tokens: {caption}", ("scheme", "law"))
+    title = f"Velocity γ'(0) of {tokens} orthogonal tokens, β = {beta:g}"
+    table = _table(title, ("scheme", "law"))
     for row in rates.filter(quantity="initial velocity").iter_rows(named=True):
         table.add_row(scheme_title(row["scheme"]), row["law"], *_measured(row))
     return table

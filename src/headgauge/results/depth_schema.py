@@ -49,5 +49,5 @@ class DepthCurveRow:
     layer: int
     gamma: float  # to be seen beside mean_cosine
     radius: float  # in the model's units, beside radius
-    beta: float  # the β whose softmax spreads over as many keys as the first layer's heads do
+    beta: float  # whose softmax, masked as the model's, spreads over as many keys as its heads do
     tokens: int

@@ -63,6 +63,9 @@ class SimulationFolder:
             return False
         return True
 
+    def read(self, name: str) -> pl.DataFrame:
+        return _DYNAMICS.read(self.path, name)
+
     def write(self, name: str, frame: pl.DataFrame, seconds: float) -> None:
         path = _DYNAMICS.write(self.path, name, frame)
         self.manifest["tables"][name] = TableRecord(rows=len(frame), sha256=sha256(path))

@@ -24,4 +24,4 @@ def test_the_legend_has_what_the_frame_has(whole):
     some = whole["curves"].filter(scheme="ngpt")
     (handle,) = scheme_handles(some)
     assert (handle.get_label(), handle.get_marker()) == ("nGPT", "")
-    assert scheme_handles(some.head(3))[0].get_marker() == "v"
+    assert scheme_handles(some.head(3))[0].get_marker() == "p"

@@ -18,7 +18,7 @@ _SIGNS: dict[str, tuple[Any, str]] = {  # line and marker
     "pre_ln": ("--", "s"),
     "mix_ln": ("-.", "D"),
     "peri_ln": ((0, (9, 2)), "^"),
-    "ngpt": ((0, (5, 1, 1, 1, 1, 1)), "v"),
+    "ngpt": ((0, (5, 1, 1, 1, 1, 1)), "p"),
     "ln_scaling": (":", "P"),
     "ln_scaling_pre": ((0, (2, 1)), "*"),
     "unnormalised": ((0, (3, 3)), "X"),

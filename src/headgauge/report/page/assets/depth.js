@@ -112,7 +112,7 @@ function recognised(layers, own) {
     known.length ? ` (${same} of ${plural(known.length, 'layer')})` : '',
     '. Its line, in bold, is the equiangular system (identity matrices, no mask, no MLPs) ',
     `of n = ${sig(tokens)} tokens started where the model starts, `,
-    `with β = ${sig(beta, 4)}: the β whose softmax spreads over as many keys as the `,
-    "first layer's heads do.",
+    `with β = ${sig(beta, 4)}: the β whose softmax, masked as the model's, spreads over as many `,
+    "keys as the first layer's heads do.",
   ].join('');
 }
