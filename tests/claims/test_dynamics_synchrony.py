@@ -1,7 +1,7 @@
 import pytest
 
 BROKEN = [
-    ("D4", "dynamics.schemes.Scheme.rates", "loose"),
+    ("D4", "dynamics.schemes.Scheme.rates", "tight"),
     ("D5", "dynamics.theorems.radial_rate_printed", "nan"),
     ("D5", "dynamics.theorems.radial_rate_printed", "tight"),
     ("D5", "dynamics.theorems.radial_rate_printed", "loose"),

@@ -45,8 +45,9 @@ Only βδ must be small; n does not appear. The spherical hull of the tokens nev
 
 Clocks. A factor of s_j that all tokens share changes when they are somewhere and not where they
 are. LN-Scaling is Post-LN at the time 2(√(t+1) − 1), for every swarm whose matrices do not change
-in time. Equiangular tokens share one ‖A‖, so there Peri-LN is Pre-LN with dt/‖A‖ for dt and runs along the same curve of γ and r: r²(1−γ)
-has one limit for both, r ~ t for both, and hence 1 − γ ~ C/t² has the same C for both.
+in time. Equiangular tokens share one ‖A‖, so there Peri-LN is Pre-LN with dt/‖A‖ for dt and runs
+along the same curve of γ and r: r²(1−γ) has one limit for both, r ~ t for both, and hence
+1 − γ ~ C/t² has the same C for both.
 """
 
 import math
