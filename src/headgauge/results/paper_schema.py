@@ -1,17 +1,23 @@
 """What the tables of a reproduction hold, one type per figure of arXiv 2508.17821.
 
+    paper/vanishing.parquet    VanishingRow    largest weight, mass and Corollary 1's bounds over L
     paper/fig1.parquet         PointRow        the geometry of a row: on a circle, and in the model
     paper/fig2a.parquet        FigureRow       distance over L at one N
     paper/fig2b.parquet        FigureRow       distance over N at one L
     paper/fig2c.parquet        CriticalRow     the critical N by the Kolmogorov–Smirnov test
-    paper/fig2c_tests.parquet  KsTestRow         every single test behind it
+    paper/fig2c_growth.parquet GrowthRow       how it grows with L
+    paper/fig2c_tests.parquet  KsTestRow       every single test behind it
     paper/fig3.parquet         FigureRow       separability over N
     paper/fig4.parquet         SensitivityFigureRow  the finite-difference sensitivity over T
-    paper/choices.parquet      ChoiceRow       what hangs on the choice of vectors and keys
-    paper/verdicts.parquet     PaperVerdictRow one row per claim of the paper
+    paper/coverage.parquet     CoverageRow     what several heads separate of one set of tokens
+    paper/vectors.parquet      VectorRow       how isotropic the vectors are and how far apart
+    paper/choices.parquet      ChoiceRow       what depends on the choice of vectors and keys
+    paper/readings.parquet     ReadingRow      one row per text and claim: what was seen there
+    paper/verdicts.parquet     PaperVerdictRow one row per claim: the verdict over all texts
 
-`vectors`, `scale`, `keys` and `rule` name a choice, as in `CurveRow`. Intervals are null with a
-single window. Columns may be null where a number does not exist.
+`text` names the text a row stands on. `vectors`, `scale`, `keys` and `rule` name a choice, as in
+`CurveRow`. Intervals are null with a single window. Columns may be null where a number does not
+exist.
 """
 
 from dataclasses import dataclass
@@ -26,13 +32,14 @@ class PointRow:
     from s; only the angle is projected.
     """
 
+    text: str
     panel: str  # "circle" or "model"
     layer: int | None
     head: int | None
     row: int | None  # the query's place in the window
     top_n: int  # N
     key: int  # the key's place in the window
-    text: str | None  # its token
+    token: str | None
     weight: float
     x: float  # x_i
     y: float
@@ -49,6 +56,7 @@ class PointRow:
 class FigureRow:
     """A measure at one L and N: its mean over heads and windows, and how the heads spread."""
 
+    text: str
     vectors: str
     scale: str
     keys: str
@@ -73,6 +81,7 @@ class FigureRow:
 class CriticalRow:
     """The first N at which the test no longer tells distance and expectation apart."""
 
+    text: str
     vectors: str
     scale: str
     keys: str
@@ -85,7 +94,10 @@ class CriticalRow:
     low: int | None  # 95 % bootstrap interval over heads; null where N was not found, and
     high: int | None  # where too many draws have no critical N to give the upper end
     found: float | None  # share of the bootstrap draws in which there was a critical N
-    few_heads: int | None  # the critical N with 144 heads drawn at random, as many as GPT-2 has
+    few_heads: int | None  # with 144 heads drawn at random, as many as GPT-2 has: the middle draw
+    few_low: int | None  # the middle 95 % of those draws; null where a draw has none
+    few_high: int | None
+    few_found: float | None  # share of those draws in which there was a critical N
     window_low: int | None  # the smallest and the largest over the windows, where all have one
     window_high: int | None
     tried: int  # the largest N tried
@@ -96,9 +108,31 @@ class CriticalRow:
 
 
 @dataclass(frozen=True)
+class GrowthRow:
+    """The exponent of the critical N in L, with 144 heads drawn at random, or all if there are
+    fewer: the slope of log N over log L, draw by draw."""
+
+    text: str
+    vectors: str
+    scale: str
+    keys: str
+    rule: str
+    expected: str
+    level: float
+    exponent: float | None  # the middle draw; None: most draws lack a critical N at some L
+    low: float | None  # the middle 95 % of the draws that have one at every L
+    high: float | None
+    found: float  # share of such draws
+    shortest: int  # L from here
+    longest: int  # to here
+    heads: int  # drawn
+
+
+@dataclass(frozen=True)
 class KsTestRow:
     """One test: per-head mean distances against per-head mean expectations."""
 
+    text: str
     vectors: str
     scale: str
     keys: str
@@ -119,6 +153,7 @@ class SensitivityFigureRow:
     Rows whose direction ends in "bound" have a `maximum` only.
     """
 
+    text: str
     logits: str  # "scaled" (by 1/√d, as the model does) or "raw"
     direction: str  # "random", "worst", "exact", "random under sparsemax", "printed bound", …
     epsilon: float | None  # None: the limit ε → 0
@@ -137,31 +172,104 @@ class SensitivityFigureRow:
 class ChoiceRow:
     """One choice of vectors, their length and keys, beside the paper's numbers."""
 
+    text: str
     vectors: str
     scale: str
     keys: str
-    critical_n: int | None  # printed expectation, level .01, longest L
+    critical_n: int | None  # printed expectation, level .01, longest L, 144 heads where there are
     critical_share: float | None
     critical_n_corrected: int | None  # eq. 24
     separability_at_16: float | None  # mean over heads
     plateau_low: float | None  # smallest mean over heads for N from 16 on
     plateau_high: float | None
     heads_in_band: float | None  # share of heads whose mean for N from 16 on is in .70 to .85
-    agrees: int  # how many of the paper's numbers that hang on the choice it meets
-    closest: bool
+    agrees: int  # how many of the paper's numbers that depend on the choice it meets
+    off: float  # how far it is from those numbers: the lower, the closer
+    closest: bool  # it meets the most of them on this text, and is the nearest of those that do
+    measured: bool  # in full: the choice that the verdicts are about
     rows: float
 
 
 @dataclass(frozen=True)
+class VanishingRow:
+    """How weights shrink with L: a measure over the heads, of query rows in the window's last
+    quarter, which see nearly all of it."""
+
+    text: str
+    rule: str  # "model" or another rule on the same logits
+    length: int  # L
+    measure: str  # "largest_weight", "top_mass", "largest_off_sink", or a bound on the first
+    mean: float | None  # over windows of the mean over heads; of a bound the geometric mean
+    low: float | None  # 95 % bootstrap interval of it over windows
+    high: float | None
+    minimum: float | None  # over heads, each head's mean over windows
+    q25: float | None
+    median: float | None
+    q75: float | None
+    maximum: float | None
+    heads: int
+    windows: int
+    rows: float
+
+
+@dataclass(frozen=True)
+class CoverageRow:
+    """What `heads` heads of a layer separate together, of tokens that all of them are asked for:
+    the N with the largest mean weight over the layer's heads."""
+
+    text: str
+    top_n: int  # N
+    heads: int  # H
+    covered: float  # share of the N that at least one of H heads separates, over all sets of H
+    low: float | None  # 95 % interval over the drawn rows
+    high: float | None
+    separable: float  # p: what one head separates
+    independent: float  # what independent heads would cover: 1 − Π(1 − p), over the same sets
+    formula: float  # 1 − (1 − p)^H with the mean p, as the paper has it
+    layers: int
+    rows: int  # query rows drawn in each layer
+
+
+@dataclass(frozen=True)
+class VectorRow:
+    """Assumptions 1 and 2 on the vectors of a window, brought to unit length."""
+
+    text: str
+    vectors: str
+    dim: int  # d
+    mean_cosine: float  # of pairs of different tokens, mean over sets; uniform: 0
+    mean_cosine_low: float  # the smallest and the largest set
+    mean_cosine_high: float
+    effective_dim: float  # (Σλ)²/Σλ² of the second-moment matrix; uniform: nearly d
+    delta: float  # the smallest distance of two tokens in any set
+    nearest: float  # the median distance to the nearest other token, mean over sets
+    same: float  # share of the tokens that coincide with another
+    sets: int  # one for the model, a layer or a KV head, as the kind has it
+    tokens: int  # in a set
+
+
+@dataclass(frozen=True)
+class ReadingRow:
+    """A claim of the paper on one text."""
+
+    text: str
+    claim: str
+    printed: str  # ours under the printed formula
+    corrected: str  # ours under the corrected one; "same" where there is none
+    verdict: str  # on this text alone
+    comment: str
+
+
+@dataclass(frozen=True)
 class PaperVerdictRow:
-    """A claim of the paper beside what was measured."""
+    """A claim of the paper, over all texts."""
 
     claim: str  # a short name
     where: str  # "Fig. 2a"
     statement: str
     paper: str  # the paper's number
-    printed: str  # ours under the printed formula
-    corrected: str  # ours under the corrected one; "same" where there is none
+    held: int  # texts on which it was seen
+    texts: int  # texts on which it was decided
     verdict: str
     comment: str
 
@@ -169,16 +277,25 @@ class PaperVerdictRow:
 REPRODUCED = "reproduced"
 PRINTED_ONLY = "reproduced only with the printed formula"
 NOT_REPRODUCED = "not reproduced"
+DEPENDS = "depends on the text"
+UNDECIDED = "undecided"
+FEW_ROWS = "too few rows to judge"
+ONE_TEXT = "one text: not judged"
 UNTESTABLE = "cannot be tested here"
 
 PAPER_TABLES: dict[str, type] = {
+    "vanishing": VanishingRow,
     "fig1": PointRow,
     "fig2a": FigureRow,
     "fig2b": FigureRow,
     "fig2c": CriticalRow,
+    "fig2c_growth": GrowthRow,
     "fig2c_tests": KsTestRow,
     "fig3": FigureRow,
     "fig4": SensitivityFigureRow,
+    "coverage": CoverageRow,
+    "vectors": VectorRow,
     "choices": ChoiceRow,
+    "readings": ReadingRow,
     "verdicts": PaperVerdictRow,
 }

@@ -1,5 +1,6 @@
 """The tables of a reproduction's figures, in the run's folder under paper/."""
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -24,3 +25,8 @@ def has_paper(folder: Path) -> bool:
 def read_paper(folder: Path) -> dict[str, pl.DataFrame]:
     """The tables by name, or an InputError that says what is wrong with which file."""
     return {name: _PAPER.read(folder, name) for name in PAPER_TABLES}
+
+
+def text_folder(text: str) -> str:
+    """A text's name as the name of a folder: its run, its figures."""
+    return re.sub(r"[^\w.-]+", "-", text).strip(".-") or "text"
