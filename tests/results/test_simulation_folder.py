@@ -5,7 +5,7 @@ from headgauge.errors import InputError
 from headgauge.results.dynamics_schema import DYNAMICS_TABLES
 from headgauge.results.json_files import read_json
 from headgauge.results.schema import frame_schema
-from headgauge.results.simulation_folder import SimulationFolder, has_simulation, load_simulation
+from headgauge.results.simulation_folder import has_simulation, load_simulation, open_simulation
 
 SETTINGS = {"tokens": 8, "beta": 2.5}
 
@@ -16,7 +16,7 @@ def empty(name: str) -> pl.DataFrame:
 
 def test_a_simulation_is_kept_table_by_table(tmp_path):
     place = tmp_path / "run"
-    folder = SimulationFolder.open(place, SETTINGS, "cpu")
+    folder = open_simulation(place, SETTINGS, "cpu")
     assert not has_simulation(place)
     for name in DYNAMICS_TABLES:
         assert not folder.has(name)
@@ -37,13 +37,13 @@ def test_a_simulation_is_kept_table_by_table(tmp_path):
 
 def test_it_is_taken_up_and_other_settings_are_refused(tmp_path):
     place = tmp_path / "run"
-    SimulationFolder.open(place, SETTINGS, "cpu").write("curves", empty("curves"), 0.0)
-    again = SimulationFolder.open(place, SETTINGS, "cpu")
+    open_simulation(place, SETTINGS, "cpu").write("curves", empty("curves"), 0.0)
+    again = open_simulation(place, SETTINGS, "cpu")
     assert again.has("curves")
     assert not again.has("phase")
     assert again.manifest["times"]["resumed"] == 1
     with pytest.raises(InputError, match=r"other settings: beta is 2.5 there, 3 here"):
-        SimulationFolder.open(place, SETTINGS | {"beta": 3}, "cpu")
+        open_simulation(place, SETTINGS | {"beta": 3}, "cpu")
     (place / "dynamics" / "curves.parquet").write_bytes(b"half")
     assert not again.has("curves")
 
@@ -53,13 +53,13 @@ def test_other_places_are_refused(tmp_path):
         load_simulation(tmp_path)
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="is a file: give a folder"):
-        SimulationFolder.open(tmp_path / "file", SETTINGS, "cpu")
+        open_simulation(tmp_path / "file", SETTINGS, "cpu")
     with pytest.raises(InputError, match="holds no run but other files"):
-        SimulationFolder.open(tmp_path, SETTINGS, "cpu")
+        open_simulation(tmp_path, SETTINGS, "cpu")
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
 def test_nothing_of_the_machine_is_in_the_manifest(tmp_path):
-    SimulationFolder.open(tmp_path / "run", SETTINGS, "cpu")
+    open_simulation(tmp_path / "run", SETTINGS, "cpu")
     text = str(read_json(tmp_path / "run" / "manifest.json"))
     assert str(tmp_path) not in text

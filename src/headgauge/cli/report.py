@@ -49,7 +49,8 @@ def command(
     else:
         run = ScanResult.load(folder)
     if changed is not None and isinstance(run, Reproduction):
-        run = replace(run, scan=run.scan.with_thresholds(changed))
+        scans = {text: scan.with_thresholds(changed) for text, scan in run.scans.items()}
+        run = replace(run, scans=scans)
     elif changed is not None and isinstance(run, ScanResult):
         run = run.with_thresholds(changed)
     with stderr(quiet).status("drawing"):
@@ -64,4 +65,4 @@ def command(
 def _markdown(found: Any) -> str:
     from headgauge.report.paper_markdown import paper_markdown
 
-    return paper_markdown(found.paper, found.timing, found.scan.caption)
+    return paper_markdown(found.paper, found.timing, found.judging.stands)

@@ -1,5 +1,6 @@
 """`headgauge reproduce`: the paper's figures and claims on a model, in one command."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,7 @@ import typer
 from headgauge.cli import lists
 from headgauge.cli import reproduce_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, stderr
-from headgauge.cli.running import default_folder, opening, read_text
+from headgauge.cli.running import default_folder, opening, read_texts
 from headgauge.errors import InputError
 
 _OPEN, _READ, _KEPT = "What the paper leaves open", "What is read", "Running and keeping"
@@ -27,10 +28,11 @@ def command(
         str | None, typer.Option("--model", help="The same, as an option.")
     ] = None,
     text: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="A text file, 'war-and-peace' or 'python-reference'. Without it: War and Peace "
-            "where it can be had.",
+            help="A text file, 'war-and-peace' or 'python-reference'; more than once for several: "
+            "vectors and keys are chosen on the first, the others judge. Without it: War and Peace "
+            "where it can be had, and the Python reference; with --quick only the first.",
             rich_help_panel=_READ,
         ),
     ] = None,
@@ -44,7 +46,10 @@ def command(
     ] = None,
     windows: Annotated[
         int | None,
-        typer.Option(help="Windows; those after the first give the bands.", rich_help_panel=_READ),
+        typer.Option(
+            help="Windows of each text; those after the first give the bands.",
+            rich_help_panel=_READ,
+        ),
     ] = None,
     offset: Annotated[
         int, typer.Option(help="The text token the first window starts at.", rich_help_panel=_READ)
@@ -57,27 +62,29 @@ def command(
         ),
     ] = "auto",
     vectors: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="The vectors measured in full: final, embedding, hidden, value.",
+            help="The vectors measured in full: final, embedding, hidden, value. Without this and "
+            "the next two: those that come closest to the paper on the first text.",
             rich_help_panel=_OPEN,
         ),
-    ] = "final",
+    ] = None,
     scale: Annotated[
-        str, typer.Option(help="Their length: unit or raw.", rich_help_panel=_OPEN)
-    ] = "unit",
+        str | None,
+        typer.Option(help="Their length: unit or raw.", rich_help_panel=_OPEN),
+    ] = None,
     keys: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Keys that count: all (masked ones with weight 0) or visible.",
             rich_help_panel=_OPEN,
         ),
-    ] = "all",
+    ] = None,
     all_choices: Annotated[
         bool,
         typer.Option(
             "--all-choices",
-            help="Measure every choice in full, not only the claims that hang on it.",
+            help="Measure every choice in full, not on drawn rows.",
             rich_help_panel=_OPEN,
         ),
     ] = False,
@@ -89,18 +96,28 @@ def command(
             rich_help_panel=_OPEN,
         ),
     ] = None,
+    sensitivity_rows: Annotated[
+        int | None,
+        typer.Option(
+            help="Query rows per head for Figure 4, evenly spread; 0 for all of them. Without it: "
+            "64, with --quick 8.",
+            rich_help_panel=_READ,
+        ),
+    ] = None,
     quick: Annotated[
         bool,
         typer.Option(
             "--quick",
-            help="The same figures from L = 512, one window, fewer rows and N, in under a minute.",
+            help="The same figures from one text, L = 512, one window, fewer rows and N, in about "
+            "a minute: a look, too little to judge by.",
             rich_help_panel=_KEPT,
         ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The run's folder. Without it: runs/reproduce-MODEL-TEXT-….", rich_help_panel=_KEPT
+            help="The run's folder. Without it: runs/reproduce-MODEL-TEXT-….",
+            rich_help_panel=_KEPT,
         ),
     ] = None,
     dtype: Annotated[
@@ -122,9 +139,10 @@ def command(
 ) -> None:
     """Reproduce Figures 1 to 4 and Algorithms 1 to 5 of arXiv 2508.17821 on a model.
 
-    Prints the paper's claims beside what was measured, and leaves the tables, the figures (SVG,
-    PDF) and an interactive report.html in the run's folder. A run that was interrupted goes on when
-    it is started again.
+    Prints the paper's claims beside what was measured on each text, and leaves the tables, the
+    figures (SVG, PDF) and an interactive report.html in the run's folder. What the paper leaves
+    open is chosen on the first text and judged on the others; one text alone judges nothing. A run
+    that was interrupted goes on when it is started again.
     """
     # torch and transformers take seconds: not for --help.
     from headgauge import diagnostics, experiments
@@ -136,17 +154,21 @@ def command(
     name = model or model_option or "default"
     notes = stderr(quiet)
     known = experiments.RULES if rules is None else lists.names("" if rules == "none" else rules)
+    parts = {"vectors": vectors, "scale": scale, "keys": keys}
+    given = {part: value for part, value in parts.items() if value is not None}
     chosen: dict[str, Any] = {
         "windows": (1 if quick else 5) if windows is None else windows,
         "offset": offset,
         "bos": bos,
-        "choice": experiments.Choice(vectors, scale, keys),
+        "choice": experiments.Choice(**given) if given else None,
         "all_choices": all_choices,
         "rules": tuple(known),
         "seed": seed,
         "threads": diagnostics.default_threads(1, out) if threads is None else threads,
     }
     experiments.ReproduceSettings(**chosen)  # a mistake is told before a model is loaded
+    if sensitivity_rows is not None and sensitivity_rows < 0:
+        raise InputError(f"--sensitivity-rows needs 0 or more, got {sensitivity_rows}")
     source = ModelSource(name, dtype, device)
     with notes.status(f"loading {name}"):
         context = source.open().facts.context_length
@@ -154,9 +176,13 @@ def command(
     longest = min(usual, context or usual) if length is None else length
     settings = experiments.ReproduceSettings(lengths=_lengths(longest), **chosen)
     settings = experiments.quick(settings) if quick else settings
-    plan = experiments.make_reproduction(source, read_text(text, notes), settings)
-    place = out or default_folder(plan, "reproduce")
-    for line in opening(plan, place):
+    if sensitivity_rows is not None:
+        rows = sensitivity_rows or settings.length
+        settings = replace(settings, fig4=replace(settings.fig4, rows=rows))
+    texts = read_texts(text or None, notes, only_first=quick)
+    plan = experiments.make_reproduction(source, texts, settings)
+    place = out or default_folder(plan.first, "reproduce", plan.identity)
+    for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
     with share_bar("reproducing", notes) as progress:
         found = run_reproduction(plan, place, progress)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headgauge.cli.output import stdout
-from headgauge.cli.scan_views import files, losses
+from headgauge.cli.scan_views import losses
 
 if TYPE_CHECKING:
     from headgauge.experiments import Reproduction
@@ -15,8 +15,12 @@ def document(found: "Reproduction", drawn: list[Path]) -> dict[str, Any]:
     return {
         "folder": str(found.folder),
         "page": str(drawn[0]),
-        "notes": found.scan.notes(),
+        "stands_on": list(found.judging.stands),
+        "choice": found.judging.choice,
+        "chosen_on": found.judging.chosen_on,
+        "notes": found.notes(),
         "verdicts": found.paper["verdicts"].to_dicts(),
+        "readings": found.paper["readings"].to_dicts(),
         "choices": found.paper["choices"].to_dicts(),
         "critical_n": found.paper["fig2c"].to_dicts(),
         "timing": list(found.timing),
@@ -28,10 +32,16 @@ def show(found: "Reproduction", drawn: list[Path]) -> None:
     from headgauge.report import paper_views
 
     console = stdout()
-    console.print(paper_views.verdict_view(found.paper["verdicts"]))
+    paper, stands = found.paper, found.judging.stands
+    console.print(paper_views.verdict_view(paper["verdicts"], paper["readings"], stands))
     console.print(paper_views.choice_view(found.paper["choices"]))
     console.print(paper_views.timing_view(found.timing))
-    for line in (*losses(found.scan), *found.scan.notes()):
+    for text, scan in found.scans.items():
+        for line in losses(scan):
+            console.print(f"{text}: {line}", soft_wrap=True)
+    for line in found.notes():
         console.print(line, soft_wrap=True)
-    console.print(f"{found.folder}: {', '.join(files(found.scan, drawn))}", soft_wrap=True)
+    figures = len({path.with_suffix("") for path in drawn[1:]})
+    kept = f"paper/ ({len(paper)} tables), texts/ ({len(found.scans)} runs), figures/ ({figures})"
+    console.print(f"{found.folder}: {kept}, manifest.json, report.html", soft_wrap=True)
     console.print(f"open {drawn[0]}", soft_wrap=True)

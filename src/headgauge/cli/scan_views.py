@@ -33,6 +33,7 @@ def document(result: "ScanResult", target: int | None) -> dict[str, Any]:
     """The result as `--json` prints it."""
     found: dict[str, Any] = {
         "folder": str(result.folder),
+        "stands_on": result.stands(),
         "loss": {name: unit["loss"] for name, unit in result.manifest["units"].items()},
         "notes": result.notes(),
         "counts": result.counts().to_dicts(),
@@ -53,6 +54,8 @@ def show(result: "ScanResult", target: int | None, figures: list[Path]) -> None:
     from headgauge.report import tables
 
     console = stdout()
+    for line in result.stands():
+        console.print(line, soft_wrap=True)
     console.print(tables.head_table_view(result.frame))
     console.print(tables.layer_view(result.layers()))
     console.print(tables.counts_view(result.counts()))

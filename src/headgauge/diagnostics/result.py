@@ -148,6 +148,14 @@ class ScanResult:
             f"{windows} window{'s' if windows > 1 else ''}"
         )
 
+    def stands(self) -> list[str]:
+        """What the numbers stand on: said before any of them."""
+        data = self.manifest["data"]
+        rows = span_words(self.heads["rows"])
+        origin = "" if data is None else f": {data['origin']}"
+        name = "" if data is None else data["name"]
+        return [f"{self.caption}; {rows} query rows per head and window", f"text {name}{origin}"]
+
     def untrained(self) -> str | None:
         """Why nothing here is a result, if the model predicts no better than by guessing."""
         known = self.manifest["model"]
@@ -175,14 +183,13 @@ class ScanResult:
         page = write_page(self._drawn_in(), self.page_content())
         return [page, *self.draw_heads(), *self.draw_depth()]
 
-    def draw_heads(self, first: int | None = None) -> list[Path]:
-        """The heat maps, or the first few of them, into the run's folder; their files."""
+    def draw_heads(self, first: int | None = None, folder: Path | None = None) -> list[Path]:
+        """The heat maps, or the first few of them, into the run's folder or another one."""
         # Only here does a result reach for the report: whoever computes need not load matplotlib.
         from headgauge.report.heat_maps import heat_maps
 
-        folder = self._drawn_in()
         tables = (self.heads, self.curves, self.verdicts())
-        return heat_maps(*tables, self.caption, folder, first)
+        return heat_maps(*tables, self.caption, folder or self._drawn_in(), first)
 
     def draw_depth(self) -> list[Path]:
         """The stream by layer beside the schemes' predictions; nothing without depth."""
@@ -196,8 +203,11 @@ class ScanResult:
         self,
         paper: dict[str, pl.DataFrame] | None = None,
         timing: tuple[dict[str, Any], ...] = (),
+        stands: Sequence[str] = (),
+        notes: Sequence[str] | None = None,
     ) -> Any:
-        """What the page shows; of a reproduction also the paper's figures and times."""
+        """What the page shows; of a reproduction also the paper's figures and times, what they
+        stand on, and the notes of all texts."""
         from headgauge.claims.ledger import CLAIMS
         from headgauge.report.page import PageContent
 
@@ -207,7 +217,8 @@ class ScanResult:
             title=f"headgauge: {known['name'] if known else 'a model'}",
             caption=self.caption,
             warnings=() if untrained is None else (untrained,),
-            notes=tuple(self.notes()),
+            stands=tuple(stands or self.stands()),
+            notes=tuple(self.notes() if notes is None else notes),
             manifest=dict(self.manifest),
             head_table=self.frame,
             verdicts=self.verdicts(),
@@ -273,3 +284,9 @@ class ScanResult:
             f"<scan of {known['name'] if known else 'a model'}: {len(self.frame)} heads, "
             f"{self.heads['window'].n_unique()} windows; {found}>"
         )
+
+
+def span_words(numbers: pl.Series) -> str:
+    """`1024`, or `512 to 1024` where they differ."""
+    ends = [numbers.min(), numbers.max()]
+    return " to ".join(dict.fromkeys(str(each) for each in ends))

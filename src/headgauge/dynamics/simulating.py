@@ -30,7 +30,7 @@ from headgauge.dynamics.swarms import swarms
 from headgauge.results.dynamics_schema import DYNAMICS_TABLES
 from headgauge.results.manifest import first_manifest
 from headgauge.results.schema import frame_schema
-from headgauge.results.simulation_folder import SimulationFolder
+from headgauge.results.simulation_folder import open_simulation
 
 UNNORMALISED = "unnormalised"
 CURVE_TIMES, SWARM_TIMES, PHASE_TIMES, SPHERE_TIMES = 241, 51, 61, 61
@@ -75,7 +75,7 @@ def run_settings(
             made |= part() if name in settings.parts else {}
         tables = {name: _frame(name, made.get(name, [])) for name in DYNAMICS_TABLES}
         return Simulation(first_manifest(settings.as_dict()), tables)
-    folder = SimulationFolder.open(out, settings.as_dict(), device)
+    folder = open_simulation(out, settings.as_dict(), device)
     for name, part in parts.items():
         wanted = ("collapse", "swarms") if name == "swarms" else (name,)
         if all(folder.has(each) for each in wanted):

@@ -1,22 +1,30 @@
-"""What hangs on the choice of vectors and keys, choice by choice, beside the paper's numbers."""
+"""What depends on the choice of vectors and keys, choice by choice, beside the paper's numbers.
+
+The closest choice on a text is the one that meets the most of three of them (critical N, plateau of
+the separability, plateau of the distance), and among equals the one whose critical N and
+separability are least off. Choosing is one thing and judging another: what was chosen on one text
+proves nothing there.
+"""
 
 import math
 from typing import Any
 
 import polars as pl
 
+from headgauge.experiments import limits
+from headgauge.experiments.choices import CHOICES, Choice
 from headgauge.experiments.measured import Measured
+from headgauge.experiments.verdicts.critical import critical_n
+from headgauge.experiments.verdicts.distance import moved
 from headgauge.results.paper_schema import ChoiceRow
 from headgauge.results.schema import HEAD, frame_schema
 
-BAND = (0.70, 0.85)  # where the paper sees the separability settle, for N of 16 and more
-SETTLED = 16
-CRITICAL = (0.03, 0.07)  # of L: what counts as "about .06 L" and "below 6 %"
 CHOICE = ("vectors", "scale", "keys")
+_PAPER_SHARE = 0.06
 
 
 def choice_table(
-    measured: Measured, critical: pl.DataFrame, closest: dict[str, str]
+    measured: Measured, critical: pl.DataFrame, in_full: Choice | None
 ) -> pl.DataFrame:
     """ChoiceRows, the closest first, then by how many of the paper's numbers they meet."""
     own = measured.curves.filter(
@@ -24,72 +32,83 @@ def choice_table(
         pl.col("length") == measured.length,
         pl.col("window") == pl.col("window").min(),
     )
-    rows = [
-        _row(dict(zip(CHOICE, name, strict=True)), table, critical, closest)
-        for name, table in own.sort(CHOICE).group_by(CHOICE, maintain_order=True)
-        if table["top_n"].n_unique() > 1
-    ]
-    return pl.DataFrame(rows, schema=frame_schema(ChoiceRow)).sort(
-        "closest", "agrees", *CHOICE, descending=[True, True, False, False, False]
-    )
+    rows = []
+    for name, table in own.sort(CHOICE).group_by(CHOICE, maintain_order=True):
+        choice = Choice(*map(str, name))
+        if table["top_n"].n_unique() > 1:
+            rows.append(_row(choice, table, critical) | {"measured": choice == in_full})
+    order = {choice: place for place, choice in enumerate(CHOICES)}
+    rows.sort(key=lambda row: (-row["agrees"], row["off"], order[_choice(row)]))
+    for place, row in enumerate(rows):
+        row["closest"] = place == 0
+    return pl.DataFrame(rows, schema=frame_schema(ChoiceRow))
 
 
-def _row(
-    choice: dict[str, str], table: pl.DataFrame, critical: pl.DataFrame, closest: dict[str, str]
-) -> dict[str, Any]:
+def closest(table: pl.DataFrame) -> Choice:
+    """The choice that a table of them comes to."""
+    return _choice(table.filter("closest").row(0, named=True))
+
+
+def _choice(row: dict[str, Any]) -> Choice:
+    return Choice(*(row[name] for name in CHOICE))
+
+
+def _row(choice: Choice, table: pl.DataFrame, critical: pl.DataFrame) -> dict[str, Any]:
     near = table.filter(pl.col("top_n") <= 100)
-    settled = near.filter(pl.col("top_n") >= SETTLED).drop_nulls("separability")
+    settled = near.filter(pl.col("top_n") >= limits.SETTLED).drop_nulls("separability")
     means = _means(settled, "top_n", "separability")
     heads = _means(settled, HEAD, "separability")
     low, high = min(means.values(), default=None), max(means.values(), default=None)
-    printed, share = critical_n(critical, choice, "printed")
-    corrected, _ = critical_n(critical, choice, "appendix")
-    at_16 = means.get((SETTLED,))
+    printed, share = _critical(critical, choice, "printed")
+    corrected, _ = _critical(critical, choice, "appendix")
     meets = [
-        share is not None and CRITICAL[0] <= share <= CRITICAL[1],
-        low is not None and high is not None and BAND[0] <= low <= high <= BAND[1],
+        share is not None and limits.CRITICAL[0] <= share <= limits.CRITICAL[1],
+        low is not None and high is not None and _in_band(low) and _in_band(high),
         _levels_off(near),
     ]
-    return choice | {
+    return vars(choice) | {
         "critical_n": printed,
         "critical_share": share,
         "critical_n_corrected": corrected,
-        "separability_at_16": at_16,
+        "separability_at_16": means.get((limits.SETTLED,)),
         "plateau_low": low,
         "plateau_high": high,
         "heads_in_band": _share_in_band(heads),
         "agrees": sum(meets),
-        "closest": choice == closest,
+        "off": _off(share, low, high),
         "rows": float(near["rows"].cast(pl.Float64).max() or 0.0),  # pyright: ignore[reportArgumentType]
     }
 
 
-def critical_n(
-    critical: pl.DataFrame, choice: dict[str, str], expected: str, level: float = 0.01
+def _off(share: float | None, low: float | None, high: float | None) -> float:
+    """Doublings between the critical share and .06 (none counts as all of L), and half-widths of
+    the band between its middle and the plateau's."""
+    doublings = abs(math.log2((1.0 if share is None else share) / _PAPER_SHARE))
+    middle, half = sum(limits.BAND) / 2, (limits.BAND[1] - limits.BAND[0]) / 2
+    plateau = 0.0 if low is None or high is None else (low + high) / 2
+    return doublings + abs(plateau - middle) / half
+
+
+def _critical(
+    critical: pl.DataFrame, choice: Choice, expected: str
 ) -> tuple[int | None, float | None]:
     """The critical N at the longest L and its share of L."""
     found = critical.filter(
         pl.col("length") == pl.col("length").max(),
         rule="model",
         expected=expected,
-        level=level,
-        **choice,
+        level=limits.LEVEL,
+        **vars(choice),
     )
-    return (None, None) if found.is_empty() else found.select("critical_n", "share").row(0)
-
-
-def named(row: dict[str, Any]) -> str:
-    """A choice in a line: final/unit/all."""
-    return "/".join(row[part] for part in CHOICE)
+    n = None if found.is_empty() else critical_n(found.row(0, named=True))
+    return n, None if n is None else n / found["length"][0]
 
 
 def _levels_off(near: pl.DataFrame) -> bool:
-    """Whether the distance moves by less than 15 % of its earlier rise after N = 20."""
     means = _means(near.drop_nulls("distance"), "top_n", "distance")
-    one, twenty, hundred = (means.get((n,)) for n in (1, 20, 100))
-    if one is None or twenty is None or hundred is None:
-        return False
-    return abs(hundred - twenty) < 0.15 * (twenty - one)
+    places = [means.get((n,)) for n in (1, 20, 100)]
+    there = [each for each in places if each is not None]
+    return len(there) == 3 and moved(*there) < limits.PLATEAU
 
 
 def _means(
@@ -100,6 +119,10 @@ def _means(
     return {tuple(name): math.fsum(values) / len(values) for *name, values in groups.iter_rows()}
 
 
+def _in_band(value: float) -> bool:
+    return limits.BAND[0] <= value <= limits.BAND[1]
+
+
 def _share_in_band(heads: dict[tuple[Any, ...], float]) -> float | None:
-    inside = [BAND[0] <= value <= BAND[1] for value in heads.values()]
+    inside = [_in_band(value) for value in heads.values()]
     return sum(inside) / len(inside) if inside else None

@@ -7,7 +7,7 @@ angle is projected.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from headgauge import models
 from headgauge.diagnostics.requests import Probe, Vectors
-from headgauge.experiments.choices import CLOSEST, Choice
+from headgauge.experiments.choices import Choice
 from headgauge.experiments.measured import Measured
 from headgauge.results.paper_schema import PointRow
 from headgauge.results.schema import frame_schema
@@ -32,7 +32,7 @@ class Config:
     circle_points: int = 24
     circle_n: int = 6
     layers: int = 6
-    choice: Choice = CLOSEST
+    choice: Choice = field(default_factory=Choice)
 
 
 def probe(config: Config, layers: int) -> Probe:
@@ -108,7 +108,7 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
     """PointRows of the circle and of the drawn heads."""
     schema = frame_schema(PointRow)
     model = measured.points.filter(pl.col("window") == pl.col("window").min()).with_columns(
-        panel=pl.lit("model"), text=pl.col("key_text")
+        panel=pl.lit("model"), token=pl.col("key_text"), text=pl.lit(None, pl.String)
     )
     model = model.select(pl.col(name).cast(kind) for name, kind in schema.items())
     circle = pl.DataFrame(_circle(config), schema=schema)

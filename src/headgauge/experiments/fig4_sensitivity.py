@@ -1,9 +1,9 @@
 """Figure 4, Algorithm 5: the finite-difference sensitivity g(T, ε) over the temperature.
 
-The paper draws a random unit vector for every query row, takes the mean of g over the rows of a
-head and plots the largest head. Here each row keeps its vector over the whole grid, so that curves
-differ by T and ε alone. Beside it stand the worst direction, the exact limits ε → 0 of both, and
-the bounds: printed (false), corrected 1/(2T), and the sharp (√2/ε)tanh(ε/(2√2T)).
+The paper draws a random unit vector for every query row, T and ε, takes the mean of g over the rows
+of a head and plots the largest head. Here each row keeps one vector over the whole grid, so that
+curves differ by T and ε alone. Beside it stand the worst direction, the exact limits ε → 0 of both,
+and the bounds: printed (false), corrected 1/(2T), and the sharp (√2/ε)tanh(ε/(2√2T)).
 
 Options that the paper leaves open: logits scaled by 1/√d, as the model does, or raw; v over the
 visible keys or over all L.
@@ -35,7 +35,8 @@ def grid(points: int) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Config:
-    """The paper's grid, and how many query rows of each head are drawn."""
+    """The paper's ε; temperatures, of which it says only "below .1" and "from 1 on"; how many query
+    rows of each head are drawn."""
 
     temperatures: tuple[float, ...] = grid(25)
     epsilons: tuple[float, ...] = (1e-3, 1e-1, 10.0)
@@ -157,6 +158,7 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
             pl.col("layer").first(),
             pl.col("head").first(),
             pl.len().cast(pl.Int64).alias("heads"),
+            pl.lit(None, pl.String).alias("text"),
         )
         # On the logarithm, where an interval around a positive mean stays positive.
         .with_columns(

@@ -47,7 +47,7 @@ def literal_times(plan: Plan, settings: ReproduceSettings, heads: int) -> list[L
     head = _capture(plan, settings)
     if head is None:  # nothing to time it on
         return []
-    everything = settings.choice.keys == "all"
+    everything = settings.chosen.keys == "all"
     length = settings.length
     largest = settings.fig2c.largest
     separation = separability.minimum_separation(head.vectors)  # once for all rows
@@ -147,7 +147,7 @@ def _capture(plan: Plan, settings: ReproduceSettings) -> _Head | None:
     unit = next(each for each in plan.units if each.key.length == settings.length)
     inputs = models.model_inputs(loaded, torch.tensor([unit.ids], dtype=torch.long))
     layers = len(models.attention_modules(loaded.model))
-    kind = settings.choice.vectors
+    kind = settings.chosen.vectors
     found: list[_Head] = []
 
     def observer(call: models.ObservedCall) -> None:
@@ -158,7 +158,7 @@ def _capture(plan: Plan, settings: ReproduceSettings) -> _Head | None:
             return
         head = call.heads - 1
         chosen = x[0, call.kv_head(head) if x.shape[1] > 1 else 0].cpu().double()
-        if settings.choice.scale == "unit":
+        if settings.chosen.scale == "unit":
             chosen = torch.nn.functional.normalize(chosen, dim=-1)
         places = [int((at + 0.5) * call.queries / ROWS) for at in range(ROWS)]
         blocks = [call.block(0, head, place, place + 1) for place in places]

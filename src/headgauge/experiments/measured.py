@@ -1,28 +1,43 @@
 """The tables the figures are made of, as one pass over each window left them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from headgauge import results
+from headgauge.diagnostics import ScanResult
 from headgauge.errors import InputError
-from headgauge.results.schema import HEAD
+from headgauge.results.schema import HEAD, PAPER
 
 CHOICE = ("vectors", "scale", "keys", "rule")
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Everything a figure may read. One row per window and head, at each length."""
+    """Everything a figure may read, of one text. One row per window and head, at each length."""
 
     curves: pl.DataFrame  # PaperCurveRow
     sensitivity: pl.DataFrame  # SensitivityRow
     points: pl.DataFrame  # KeyPointRow
+    vanishing: pl.DataFrame  # VanishingHeadRow
+    shared_tokens: pl.DataFrame  # SharedTokenRow
+    vector_sets: pl.DataFrame  # VectorSetRow
+    heads: pl.DataFrame  # HeadRow, at the longest L
 
     @staticmethod
-    def of(run: results.Run) -> "Measured":
-        """From a finished run of `headgauge reproduce`."""
-        return Measured(run.table("paper_curves"), run.table("sensitivity"), run.table("points"))
+    def of(scan: ScanResult) -> "Measured":
+        """From what a run of one text left, in its folder or in memory."""
+        if scan.folder is not None:
+            tables = results.load_run(scan.folder)
+            found = [tables.table(name) for name in PAPER]
+        else:
+            found = [pl.concat([unit.paper[name] for unit in scan.units]) for name in PAPER]
+        return Measured(*found, scan.heads)
+
+    def with_curves(self, more: pl.DataFrame) -> "Measured":
+        """The same with the curves of another pass, where this one has none of that choice."""
+        here = self.curves.select(CHOICE).unique()
+        return replace(self, curves=pl.concat([self.curves, more.join(here, CHOICE, "anti")]))
 
     @property
     def length(self) -> int:
@@ -35,5 +50,5 @@ class Measured:
         return int(self.curves["length"].max())  # pyright: ignore[reportArgumentType]
 
     @property
-    def heads(self) -> int:
+    def head_count(self) -> int:
         return self.curves.select(HEAD).n_unique()

@@ -1,39 +1,47 @@
-"""`headgauge.experiments.reproduce`: the paper's figures on any model, in one call."""
+"""`headgauge.experiments.reproduce`: the paper's figures on any model, on several texts.
 
-from collections.abc import Callable
-from dataclasses import replace
+The paper leaves open which vectors and keys it means. The first text is there for choosing: the
+choice whose numbers come closest to the paper's there is the one that all texts are measured with,
+and the others judge. A choice that the caller makes leaves all texts for judging.
+
+    OUT/choosing/          the pass over the first text that the choice is made by
+    OUT/texts/NAME/        a run for each text: tables, manifest
+    OUT/paper/             the figures' tables of all texts, and the verdicts
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from torch import Tensor
 
-from headgauge import models, results
+from headgauge import models
 from headgauge.diagnostics import ScanResult
 from headgauge.diagnostics.plan import Model, Plan, Tokens, make_plan, source_of
 from headgauge.diagnostics.scanning import default_threads, run_plan
 from headgauge.diagnostics.unit import Source
-from headgauge.experiments import (
-    fig1_geometry,
-    fig2a_length,
-    fig2b_top_n,
-    fig2c_critical,
-    fig3_separability,
-    fig4_sensitivity,
-)
-from headgauge.experiments.choice_table import choice_table
+from headgauge.errors import InputError
+from headgauge.experiments import fig2c_critical
+from headgauge.experiments.choice_table import choice_table, closest
+from headgauge.experiments.figures import figures
 from headgauge.experiments.literal import literal_times
 from headgauge.experiments.measured import Measured
-from headgauge.experiments.result import Reproduction, read_timing
+from headgauge.experiments.result import Judging, Reproduction, read_timing, stands
 from headgauge.experiments.settings import ReproduceSettings
 from headgauge.experiments.timing import timing_table
-from headgauge.experiments.verdicts import Evidence, verdict_table
+from headgauge.experiments.verdicts import Evidence, choose_reading, judge, verdict_tables
+from headgauge.results.paper_tables import open_paper, text_folder
 
 Progress = Callable[[float], object]
+Texts = Tokens | Sequence[str | Path | models.SourceText | Tensor]
+CHOOSING, TEXTS = "choosing", "texts"
 
 
 def reproduce(
     model: Model = "default",
-    tokens: Tokens = None,
+    texts: Texts = None,
     *,
     settings: ReproduceSettings | None = None,
     tokenizer: Any = None,
@@ -42,68 +50,151 @@ def reproduce(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Algorithms 1 to 5 on a model and a text, given as to `headgauge.scan`.
+    """Algorithms 1 to 5 on a model and one text or several, each given as to `headgauge.scan`.
 
-    With `out` the run is kept in a folder, and taken up there when it was interrupted.
+    Without texts: War and Peace, where it can be had, and the Python reference. With `out` the run
+    is kept in a folder, and taken up there when it was interrupted.
     """
     source = source_of(model, tokenizer, dtype, device)
     chosen = settings or ReproduceSettings(threads=default_threads(1, out))
-    return run_reproduction(make_reproduction(source, tokens, chosen), out, progress)
+    return run_reproduction(make_reproduction(source, texts, chosen), out, progress)
 
 
-def make_reproduction(source: Source, tokens: Tokens, settings: ReproduceSettings) -> Plan:
-    """The plan of a reproduction, once the model is known."""
+@dataclass(frozen=True, eq=False)
+class ReproductionPlan:
+    """A reproduction before it runs: a plan for each text, the first the one for choosing."""
+
+    texts: dict[str, Plan]
+    settings: ReproduceSettings
+
+    @property
+    def first(self) -> Plan:
+        return next(iter(self.texts.values()))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What two reproductions must share to be the same."""
+        identities = [plan.identity for plan in self.texts.values()]
+        return identities[0] | {"texts": [each["text"] for each in identities]}
+
+    @property
+    def chooses(self) -> bool:
+        return self.settings.choice is None
+
+
+def make_reproduction(
+    source: Source, texts: Texts, settings: ReproduceSettings
+) -> ReproductionPlan:
+    """The plans of a reproduction, once the model is known."""
     layers = len(models.attention_modules(source.open().model))
-    return make_plan(source, tokens, replace(settings, model_layers=layers))
+    settings = replace(settings, model_layers=layers)
+    plans: dict[str, Plan] = {}
+    for given in _several(texts):
+        plan = make_plan(source, given, settings)
+        if any(plan.text.sha256 == other.text.sha256 for other in plans.values()):
+            raise InputError(
+                f"the text {plan.text.name} was given twice: a second text must differ"
+            )
+        name, count = plan.text.name, 1
+        while text_folder(name) in map(text_folder, plans):
+            count += 1
+            name = f"{plan.text.name} {count}"
+        plans[name] = plan
+    return ReproductionPlan(plans, settings)
+
+
+def _several(texts: Texts) -> Sequence[Any]:
+    """The texts one by one; token ids are one text."""
+    if texts is None:
+        return models.default_texts()
+    if isinstance(texts, (list, tuple)) and texts and not isinstance(texts[0], int):
+        return texts
+    return [texts]
 
 
 def run_reproduction(
-    plan: Plan, out: str | Path | None, progress: Progress | None = None
+    plan: ReproductionPlan, out: str | Path | None, progress: Progress | None = None
 ) -> Reproduction:
-    """Do the units that are not done yet, and everything that follows from them.
+    """Do what is not done yet, and everything that follows from it.
 
     The literal loops are timed once per folder.
     """
-    settings = plan.settings
-    assert isinstance(settings, ReproduceSettings)
-    scan = run_plan(plan, out, 1, progress)
-    measured = _measured(scan)
-    paper = figures(measured, settings, scan.untrained())
-    timing = () if scan.folder is None else read_timing(scan.folder)
+    place = None if out is None else Path(out)
+    device = plan.first.identity["model"]["device"]
+    folder = None if place is None else open_paper(place, plan.identity, device)
+    steps = _Steps(progress, len(plan.texts) + plan.chooses)
+    looked = _look(plan, place, steps) if plan.chooses else None
+    choice = closest(looked[1]) if looked is not None else plan.settings.chosen
+    scans: dict[str, ScanResult] = {}
+    measured: dict[str, Measured] = {}
+    for name, text in plan.texts.items():
+        first = not scans
+        settings = replace(plan.settings, choice=choice, others=not (plan.chooses and first))
+        mine = replace(text, settings=settings)
+        where = None if place is None else place / TEXTS / text_folder(name)
+        scans[name] = run_plan(mine, where, 1, steps.next())
+        found = Measured.of(scans[name])
+        measured[name] = found.with_curves(looked[0]) if first and looked is not None else found
+    judged = judged_frames(measured, scans, replace(plan.settings, choice=choice), plan.chooses)
+    timing = () if place is None else read_timing(place)
     if not timing:
-        loops = literal_times(plan, settings, measured.heads)
-        timing = tuple(timing_table(scan.seconds(), loops, settings))
-    found = Reproduction(scan, paper, timing)
-    if scan.folder is not None:
-        found.keep()
+        full = replace(plan.settings, choice=choice)
+        heads = next(iter(measured.values())).head_count
+        loops = literal_times(replace(plan.first, settings=full), full, heads)
+        timing = tuple(timing_table(next(iter(scans.values())).seconds(), loops, full))
+    found = Reproduction(scans, *judged, timing, place)
+    if folder is not None:
+        found.keep(folder)
     return found
 
 
-def figures(
-    measured: Measured, settings: ReproduceSettings, untrained: str | None = None
-) -> dict[str, pl.DataFrame]:
-    """Every figure's frame, and the verdicts on them."""
-    choice = vars(settings.choice)
-    critical = fig2c_critical.run(measured, settings.fig2c)
-    found = {
-        "fig1": fig1_geometry.run(measured, settings.fig1),
-        "fig2a": fig2a_length.run(measured, replace(settings.fig2a, lengths=settings.lengths)),
-        "fig2b": fig2b_top_n.run(measured, settings.fig2b),
-        "fig2c": critical,
-        "fig2c_tests": fig2c_critical.tests(measured),
-        "fig3": fig3_separability.run(measured, settings.fig3),
-        "fig4": fig4_sensitivity.run(measured, settings.fig4),
-        "choices": choice_table(measured, critical, choice),
+def judged_frames(
+    measured: dict[str, Measured],
+    scans: dict[str, ScanResult],
+    settings: ReproduceSettings,
+    chooses: bool,
+) -> tuple[dict[str, pl.DataFrame], Judging]:
+    """Every figure's frame over all texts, the verdicts on them, and what they stand on."""
+    choice = settings.chosen
+    by_text = {name: figures(found, settings, name) for name, found in measured.items()}
+    first = next(iter(by_text))
+    reading = choose_reading(Evidence(by_text[first], vars(choice)))
+    seen = {
+        name: judge(Evidence(frames, vars(choice), reading), scans[name].untrained())
+        for name, frames in by_text.items()
     }
-    return found | {"verdicts": verdict_table(Evidence(found, choice), untrained)}
-
-
-def _measured(scan: ScanResult) -> Measured:
-    if scan.folder is not None:
-        return Measured.of(results.load_run(scan.folder))
-    return Measured(
-        *(
-            pl.concat([unit.paper[name] for unit in scan.units])
-            for name in ("paper_curves", "sensitivity", "points")
-        )
+    readings, verdicts = verdict_tables(seen, first if chooses else None)
+    paper = {name: pl.concat([each[name] for each in by_text.values()]) for name in by_text[first]}
+    judging = Judging(
+        choice=vars(choice),
+        chosen_on=first if chooses else None,
+        reading=reading,
+        stands=tuple(stands(scans, settings, first if chooses else None)),
     )
+    return paper | {"readings": readings, "verdicts": verdicts}, judging
+
+
+def _look(
+    plan: ReproductionPlan, place: Path | None, steps: "_Steps"
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """All choices on the first text: their curves, and the table that one is chosen by."""
+    longest = plan.settings.length
+    settings = replace(plan.settings, choosing=True, lengths=(longest,), windows=1)
+    units = tuple(u for u in plan.first.units if u.key.window == 0 and u.key.length == longest)
+    looking = replace(plan.first, settings=settings, units=units)
+    scan = run_plan(looking, None if place is None else place / CHOOSING, 1, steps.next())
+    measured = Measured.of(scan)
+    critical = fig2c_critical.run(measured, settings.fig2c)
+    return measured.curves, choice_table(measured, critical, None)
+
+
+class _Steps:
+    """One share of what is done, over several runs of about the same size."""
+
+    def __init__(self, progress: Progress | None, count: int) -> None:
+        self._progress, self._count, self._at = progress, count, -1
+
+    def next(self) -> Progress | None:
+        self._at += 1
+        report, at, count = self._progress, self._at, self._count
+        return report and (lambda share: report((at + share) / count))

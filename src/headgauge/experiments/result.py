@@ -1,6 +1,7 @@
-"""What a reproduction found: the paper's figures as frames, the verdicts, the scan it contains."""
+"""What a reproduction found: the paper's figures as frames, the verdicts, the scans it contains."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,44 +9,73 @@ import polars as pl
 
 from headgauge.diagnostics import ScanResult
 from headgauge.errors import InputError
+from headgauge.experiments.choices import Choice
+from headgauge.experiments.settings import ReproduceSettings
 from headgauge.results.json_files import read_json, write_json
-from headgauge.results.paper_tables import has_paper, read_paper, write_paper
+from headgauge.results.paper_tables import has_paper, load_paper, text_folder
+from headgauge.results.table_run import TableRun
 
-TIMING = "timing.json"
+TIMING, JUDGING, TEXTS = "timing.json", "judging.json", "texts"
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What the verdicts are about: the choice, where it was made, the reading of Algorithm 5, and
+    in lines for a reader what everything stands on."""
+
+    choice: dict[str, str]
+    chosen_on: str | None  # None: the caller chose
+    reading: tuple[str, str]
+    stands: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """`paper` has the frames of `results.paper_schema` by name, `timing` a row per algorithm.
+    """`scans` has a run for each text, `paper` the frames of `results.paper_schema` by name,
+    `timing` a row per algorithm on the first text."""
 
-    `scan` is the same run read as a scan: tables, verdicts on the heads, manifest.
-    """
-
-    scan: ScanResult
+    scans: dict[str, ScanResult]
     paper: dict[str, pl.DataFrame]
+    judging: Judging
     timing: tuple[dict[str, Any], ...] = ()
+    folder: Path | None = None
 
     @property
-    def folder(self) -> Path | None:
-        return self.scan.folder
+    def scan(self) -> ScanResult:
+        """The first text's run read as a scan: tables, verdicts on the heads, manifest."""
+        return next(iter(self.scans.values()))
 
     @staticmethod
     def load(folder: str | Path) -> "Reproduction":
         """A finished reproduction from its folder; nothing is computed again."""
-        scan = ScanResult.load(folder)
-        return Reproduction(scan, read_paper(Path(folder)), read_timing(Path(folder)))
+        folder = Path(folder)
+        _, paper = load_paper(folder)
+        texts = paper["readings"]["text"].unique(maintain_order=True)
+        scans = {text: ScanResult.load(folder / TEXTS / text_folder(text)) for text in texts}
+        return Reproduction(scans, paper, _read_judging(folder), read_timing(folder), folder)
 
     @staticmethod
     def is_in(folder: str | Path) -> bool:
         """Whether a folder has a reproduction, not only a scan."""
         return has_paper(Path(folder))
 
-    def keep(self) -> None:
-        """Write the figures' tables and the timing into the run's folder."""
-        if self.folder is None:
-            raise InputError("this reproduction has no folder: run it with one")
-        write_paper(self.folder, self.paper)
-        write_json(self.folder / TIMING, {"algorithms": list(self.timing)})
+    def keep(self, folder: TableRun) -> None:
+        """Write the figures' tables, the timing and what is judged into the run's folder."""
+        for name, frame in self.paper.items():
+            folder.write(name, frame)
+        write_json(folder.path / TIMING, {"algorithms": list(self.timing)})
+        write_json(folder.path / JUDGING, asdict(self.judging))
+        folder.finish(self.notes())
+
+    def notes(self) -> list[str]:
+        """What a reader must know, of every text."""
+        several = len(self.scans) > 1
+        found = [
+            f"{text}: {note}" if several else note
+            for text, scan in self.scans.items()
+            for note in scan.notes()
+        ]
+        return list(dict.fromkeys(found))
 
     def draw(self) -> list[Path]:
         """The page, the paper's figures and the map of the heads, into the run's folder."""
@@ -54,11 +84,60 @@ class Reproduction:
 
         if self.folder is None:
             raise InputError("this reproduction has no folder to draw into: run it with one")
-        content = self.scan.page_content(self.paper, self.timing)
+        content = self.scan.page_content(self.paper, self.timing, self.judging.stands, self.notes())
         page = write_page(self.folder, content)
-        figures = paper_figures(self.paper, self.scan.caption, self.folder)
+        captions = {text: scan.caption for text, scan in self.scans.items()}
+        figures = paper_figures(self.paper, captions, self.folder)
         # The page has the map of every measure.
-        return [page, *figures, *self.scan.draw_heads(first=2)]
+        return [page, *figures, *self.scan.draw_heads(first=2, folder=self.folder)]
+
+
+def stands(
+    scans: Mapping[str, ScanResult], settings: ReproduceSettings, chosen_on: str | None
+) -> Iterator[str]:
+    """What a reader must know before the first number."""
+    choice = settings.chosen.name
+    if settings.quick:
+        yield (
+            f"quick run: {settings.paper_rows} of {settings.length} query rows per head for "
+            f"Figures 2 and 3, {settings.fig4.rows} for Figure 4: a look, nothing is judged"
+        )
+    else:
+        rows = "every query row" if settings.paper_rows is None else f"{settings.paper_rows} rows"
+        yield (
+            f"L = {settings.length}, {settings.windows} windows of each text; {rows} of the first "
+            f"window for Figures 2 and 3, {settings.fig4.rows} rows per head for Figure 4"
+        )
+    for text, scan in scans.items():
+        data = scan.manifest["data"]
+        origin = "" if data is None else f": {data['origin']}"
+        role = ""
+        if len(scans) > 1 and chosen_on is not None:
+            role = ", for choosing" if text == chosen_on else ", for judging"
+        yield f"text {text}{role}{origin}"
+    if chosen_on is None:
+        yield f"vectors and keys: {choice}, as asked for"
+    elif len(scans) > 1:
+        yield f"vectors and keys: {choice}, the closest to the paper on {chosen_on}"
+    else:
+        yield (
+            f"vectors and keys: {choice}, the closest to the paper on this text; with no second "
+            "text to judge on, no claim is judged"
+        )
+
+
+def _read_judging(folder: Path) -> Judging:
+    path = folder / JUDGING
+    try:
+        found = read_json(path)
+        return Judging(
+            choice=vars(Choice(**found["choice"])),
+            chosen_on=found["chosen_on"],
+            reading=tuple(found["reading"]),
+            stands=tuple(found["stands"]),
+        )
+    except (FileNotFoundError, KeyError, TypeError):
+        raise InputError(f"{path} is missing or damaged: repeat the command") from None
 
 
 def read_timing(folder: Path) -> tuple[dict[str, Any], ...]:

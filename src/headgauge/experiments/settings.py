@@ -1,24 +1,33 @@
 """What a reproduction measures where: the paper's own part in full, the rest on drawn rows.
 
-    window 0, every L        the closest choice, N = 1 … 100, every row          Algorithms 1 to 4
+First, on the text that is there for choosing:
+
+    window 0, longest L      every choice, a grid of N, drawn rows: which is the closest?
+
+then, on every text:
+
+    window 0, every L        the chosen one, N = 1 … 100, every row              Algorithms 1 to 4
     window 0, every L        the same, a coarse grid of N beyond 100, drawn rows
-    window 0, longest L      Algorithm 5; Figure 1
+    window 0, longest L      Algorithm 5; Figure 1; what heads cover together; how vectors lie
     window 0, longest L      every other choice, a grid of N, drawn rows
     window 0, every L        other rules on the same logits, drawn rows; at the longest Figure 4
-    windows 1 …, every L     the closest choice, drawn rows: the bands
+    windows 1 …, every L     the chosen one, drawn rows: the bands
+    every window and L       vanishing weights
     every window, longest L  what `headgauge scan` measures: the verdicts on the heads
 
 All that belongs to a window and length happens in one pass over the model. With `all_choices` the
-other choices and their rules are measured like the closest one.
+other choices and their rules are measured like the chosen one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from headgauge.diagnostics.requests import CurveRequest, Probe
 from headgauge.diagnostics.settings import TOP_NS, UnitSettings
 from headgauge.errors import InputError
 from headgauge.experiments import (
+    assumptions,
+    coverage,
     fig1_geometry,
     fig2a_length,
     fig2b_top_n,
@@ -26,8 +35,9 @@ from headgauge.experiments import (
     fig3_separability,
     fig4_rules,
     fig4_sensitivity,
+    vanishing,
 )
-from headgauge.experiments.choices import CHOICES, CLOSEST, RULES, Choice, rule
+from headgauge.experiments.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule
 from headgauge.results import UnitKey
 
 LENGTHS = (32, 64, 128, 256, 512, 1024)
@@ -39,15 +49,20 @@ _SHARES = (0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.64, 0.8, 0.9375)  # of L, b
 class ReproduceSettings(UnitSettings):
     """How many query rows, evenly spread, stand for all where not every row is measured.
 
-    `paper_rows` is None for every row in the paper's own part; 0 leaves a part out. `every_n` asks
-    for every N up to 100 there instead of a grid, `rules_over_length` for the other rules at every
-    L. `model_layers` is filled in when the model is known.
+    `choice` is None until one was chosen; `choosing` asks for the pass that it is chosen by, and
+    `others` for the other choices beside it. `paper_rows` is None for every row in the paper's own
+    part; 0 leaves a part out. `every_n` asks for every N up to 100 there instead of a grid,
+    `rules_over_length` for the other rules at every L. `model_layers` is filled in when the model
+    is known, `quick` by `quick`.
     """
 
     lengths: tuple[int, ...] = LENGTHS
     windows: int = 5
     block_rows: int = 1024
-    choice: Choice = CLOSEST
+    choice: Choice | None = None
+    choosing: bool = False
+    others: bool = True
+    quick: bool = False
     all_choices: bool = False
     rules: tuple[str, ...] = tuple(RULES)
     paper_rows: int | None = None
@@ -64,6 +79,9 @@ class ReproduceSettings(UnitSettings):
     fig3: fig3_separability.Config = field(default_factory=fig3_separability.Config)
     fig4: fig4_sensitivity.Config = field(default_factory=fig4_sensitivity.Config)
     under_rules: fig4_rules.Config = field(default_factory=fig4_rules.Config)
+    lemma_1: vanishing.Config = field(default_factory=vanishing.Config)
+    discussion: coverage.Config = field(default_factory=coverage.Config)
+    assumption: assumptions.Config = field(default_factory=assumptions.Config)
     model_layers: int = 1
 
     def __post_init__(self) -> None:
@@ -85,56 +103,84 @@ class ReproduceSettings(UnitSettings):
         return "arXiv 2508.17821, Algorithms 1 to 5"
 
     def judged(self, key: UnitKey) -> bool:
-        return key.length == self.length
+        return key.length == self.length and not self.choosing
 
     def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
-        if key.length == self.length:
-            few = tuple(n for n in TOP_NS if n < key.length)
-            scanned = [CurveRequest("value", "unit", "visible", few)]
+        if self.choosing:
+            asked = self._choices(CHOICES, key)
         else:
-            scanned = []
-        asked = self._first(key) if key.window == 0 else self._again(key)
+            asked = self._first(key) if key.window == 0 else self._again(key)
         wanted = (request for request in asked if request.top_ns and request.rows != 0)
-        return (*scanned, *wanted)
+        return (*self._scanned(key), *wanted)
 
     def probes(self, key: UnitKey) -> tuple[Probe, ...]:
-        if key.window != 0 or key.length != self.length:
+        if self.choosing:
             return ()
-        seed = (self.seed, key.window, key.length)
-        wanted = tuple(name for name in self.under_rules.rules if name in self.rules)
-        return (
-            fig4_sensitivity.probe(self.fig4, seed),
-            fig4_rules.probe(replace(self.under_rules, rules=wanted), seed),
-            fig1_geometry.probe(replace(self.fig1, choice=self.choice), self.model_layers),
-        )
+        rules = self.rules if key.window == 0 and self._rules_at(key) else ()
+        found = [vanishing.probe(self.lemma_1, rules)]
+        if key.window == 0 and key.length == self.length:
+            seed = (self.seed, key.window, key.length)
+            wanted = tuple(name for name in self.under_rules.rules if name in self.rules)
+            found += [
+                fig4_sensitivity.probe(self.fig4, seed),
+                fig4_rules.probe(replace(self.under_rules, rules=wanted), seed),
+                fig1_geometry.probe(replace(self.fig1, choice=self.chosen), self.model_layers),
+                coverage.probe(self.discussion, self.chosen),
+                assumptions.probe(self.assumption),
+            ]
+        return tuple(found)
+
+    @property
+    def chosen(self) -> Choice:
+        """The choice that is measured in full."""
+        if self.choice is None:
+            raise InputError("no choice of vectors and keys has been made yet")
+        return self.choice
+
+    def _scanned(self, key: UnitKey) -> Iterator[CurveRequest]:
+        if self.judged(key):
+            few = tuple(n for n in TOP_NS if n < key.length)
+            yield CurveRequest("value", "unit", "visible", few)
 
     def _first(self, key: UnitKey) -> Iterator[CurveRequest]:
         """The window the paper is reproduced on."""
-        for choice in (self.choice, *(other for other in CHOICES if other != self.choice)):
-            closest = choice == self.choice
-            if closest or self.all_choices:
-                near = self._every(key.length) if self.every_n else self._some(key.length)
-                part = "paper" if closest else "choices"
-                yield self._request(choice, near, part, self.paper_rows)
-                yield self._request(choice, self._far(key.length), "beyond", self.far_rows)
-                yield from self._under_rules(choice, key)
-            elif key.length == self.length:
-                yield self._request(choice, self._some(key.length), "choices", self.choice_rows)
-                yield self._request(choice, self._far(key.length), "choices", self.choice_far_rows)
+        others = tuple(other for other in CHOICES if other != self.chosen)
+        full = (self.chosen, *others) if self.all_choices else (self.chosen,)
+        for choice in full:
+            near = self._every(key.length) if self.every_n else self._some(key.length)
+            part = "paper" if choice == self.chosen else "choices"
+            yield self._request(choice, near, part, self.paper_rows)
+            yield self._request(choice, self._far(key.length), "beyond", self.far_rows)
+            yield from self._under_rules(choice, key)
+        if self.others and not self.all_choices:
+            yield from self._choices(others, key)
+
+    def _choices(self, choices: Iterable[Choice], key: UnitKey) -> Iterator[CurveRequest]:
+        """A look at the other choices, at the longest L."""
+        for choice in choices if key.length == self.length else ():
+            yield self._request(choice, self._some(key.length), "choices", self.choice_rows)
+            yield self._request(choice, self._far(key.length), "choices", self.choice_far_rows)
 
     def _under_rules(self, choice: Choice, key: UnitKey) -> Iterator[CurveRequest]:
-        longest = key.length == self.length
-        if not longest and not self.rules_over_length:
+        if not self._rules_at(key):
             return
-        top_ns = self._some(key.length) if longest else self._fig2a(key.length)
-        for name in self.rules:
+        longest = key.length == self.length
+        asked = dict.fromkeys(self.rules, self._some(key.length))
+        if longest and choice == self.chosen:
+            few = tuple(n for n in TOP_NS if n < key.length)
+            asked = dict.fromkeys(GUIDELINE_RULES, few) | asked
+        for name, top_ns in asked.items():
+            top_ns = top_ns if longest else self._fig2a(key.length)
             request = self._request(choice, top_ns, "rules", self.drawn_rows)
             yield replace(request, rule=name, normalizer=rule(name))
+
+    def _rules_at(self, key: UnitKey) -> bool:
+        return key.length == self.length or self.rules_over_length
 
     def _again(self, key: UnitKey) -> Iterator[CurveRequest]:
         """A further window, for the bands."""
         top_ns = self._some(key.length) if key.length == self.length else self._fig2a(key.length)
-        yield self._request(self.choice, top_ns, "windows", self.drawn_rows)
+        yield self._request(self.chosen, top_ns, "windows", self.drawn_rows)
 
     def _request(
         self, choice: Choice, top_ns: tuple[int, ...], part: str, rows: int | None
@@ -168,9 +214,10 @@ class ReproduceSettings(UnitSettings):
 
 
 def quick(settings: ReproduceSettings) -> ReproduceSettings:
-    """The same figures from fewer rows and N and one window, in under a minute on two cores."""
+    """The same figures from fewer rows and N, in about a minute on two cores: a look, no result."""
     return replace(
         settings,
+        quick=True,
         paper_rows=32,
         far_rows=16,
         drawn_rows=16,
@@ -181,4 +228,6 @@ def quick(settings: ReproduceSettings) -> ReproduceSettings:
         fig2c=replace(settings.fig2c, draws=20),
         fig4=replace(settings.fig4, temperatures=fig4_sensitivity.grid(13), rows=8),
         under_rules=replace(settings.under_rules, rows=4),
+        lemma_1=replace(settings.lemma_1, rows=8),
+        discussion=replace(settings.discussion, rows=2),
     )

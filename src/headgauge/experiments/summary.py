@@ -23,22 +23,30 @@ BAND = (2.5, 97.5)  # percentiles
 _PLACE = (*CHOICE, "length", "top_n")
 
 
-def summarise(curves: pl.DataFrame, measures: Sequence[str], seed: int) -> pl.DataFrame:
-    """A FigureRow for each choice, L, N and measure; heads that lack a number are left out."""
+def summarise(
+    curves: pl.DataFrame,
+    measures: Sequence[str],
+    seed: int,
+    row: type = FigureRow,
+    place: Sequence[str] = _PLACE,
+) -> pl.DataFrame:
+    """A row for each place (choice, L, N) and measure; heads that lack a number are left out."""
     heads = curves.select(HEAD).unique().sort(HEAD).with_row_index("head_number")
     numbered = curves.join(heads, on=HEAD, maintain_order="left").with_row_index("number")
     values = numbered.select(pl.col(measures).cast(pl.Float64)).to_numpy()
     windows, who = numbered["window"].to_numpy(), numbered["head_number"].to_numpy()
     rows = numbered["rows"].cast(pl.Float64).to_numpy()
-    groups = numbered.group_by(_PLACE, maintain_order=True).agg("number")
+    groups = numbered.group_by(place, maintain_order=True).agg("number")
     found = []
-    for *place, chosen in groups.iter_rows():
+    for *values_there, chosen in groups.iter_rows():
         at = np.array(chosen)
-        known: dict[str, Any] = dict(zip(_PLACE, place, strict=True))
+        known: dict[str, Any] = dict(zip(place, values_there, strict=True))
         table = _by_window(windows[at], who[at], values[at], len(heads))
         found += _figure_rows(known, table, measures, _mean(rows[at][:, None])[0], seed)
-    order = (*CHOICE, "measure", "length", "top_n")
-    return pl.DataFrame(found, schema=frame_schema(FigureRow)).sort(order)
+    order = [
+        name for name in (*CHOICE, "measure", "length", "top_n") if name in (*place, "measure")
+    ]
+    return pl.DataFrame(found, schema=frame_schema(row)).sort(order)
 
 
 def bootstrap(values: np.ndarray, seed: int) -> tuple[float | None, float | None]:

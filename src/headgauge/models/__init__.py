@@ -31,7 +31,7 @@ from headgauge.models.residual import StreamStep, read_stream
 from headgauge.models.rows import RowBlock
 from headgauge.models.schemes import LayerNorms, Recognised, layer_norms, recognise
 from headgauge.models.source import MemorySource, ModelSource, fingerprint, wrap
-from headgauge.models.text import SourceText, read_text
+from headgauge.models.text import SourceText, default_texts, read_text
 from headgauge.models.vectors import VECTOR_KINDS, KeyVectors
 from headgauge.models.windows import Windows, cut_windows
 
@@ -58,6 +58,7 @@ __all__ = [
     "cache_folder",
     "clear_cache",
     "cut_windows",
+    "default_texts",
     "describe",
     "fingerprint",
     "intercept",

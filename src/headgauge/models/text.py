@@ -55,6 +55,14 @@ def read_text(name: str | Path | None = None, progress: Progress | None = None) 
     return _from_file(Path(name))
 
 
+def default_texts(progress: Progress | None = None) -> list[SourceText]:
+    """Every text that can be had without being named: War and Peace first, where it is at hand."""
+    first = read_text(None, progress)
+    if first.name == PYTHON_REFERENCE:
+        return [first]
+    return [first, replace(python_reference(), why="the default, the second text")]
+
+
 def war_and_peace(progress: Progress | None = None) -> SourceText:
     """War and Peace, from the data folder, the cache or the network, in this order."""
     named = os.environ.get("HEADGAUGE_DATA_DIR")

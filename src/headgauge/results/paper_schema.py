@@ -11,6 +11,7 @@
     paper/fig4.parquet         SensitivityFigureRow  the finite-difference sensitivity over T
     paper/coverage.parquet     CoverageRow     what several heads separate of one set of tokens
     paper/vectors.parquet      VectorRow       how isotropic the vectors are and how far apart
+    paper/signs.parquet        SignRow         what goes with a head's separability
     paper/choices.parquet      ChoiceRow       what depends on the choice of vectors and keys
     paper/readings.parquet     ReadingRow      one row per text and claim: what was seen there
     paper/verdicts.parquet     PaperVerdictRow one row per claim: the verdict over all texts
@@ -249,6 +250,18 @@ class VectorRow:
 
 
 @dataclass(frozen=True)
+class SignRow:
+    """How a measure of a head goes with its separability at N = 16, over the heads of the model."""
+
+    text: str
+    sign: str  # a column of HeadRow
+    correlation: float | None  # Spearman's, of the heads' means over windows
+    low: float | None  # 95 %, by Fisher's transformation
+    high: float | None
+    heads: int
+
+
+@dataclass(frozen=True)
 class ReadingRow:
     """A claim of the paper on one text."""
 
@@ -295,6 +308,7 @@ PAPER_TABLES: dict[str, type] = {
     "fig4": SensitivityFigureRow,
     "coverage": CoverageRow,
     "vectors": VectorRow,
+    "signs": SignRow,
     "choices": ChoiceRow,
     "readings": ReadingRow,
     "verdicts": PaperVerdictRow,

@@ -1,30 +1,38 @@
 """The tables of a reproduction's figures, in the run's folder under paper/."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from headgauge.results.manifest import Manifest
 from headgauge.results.paper_schema import PAPER_TABLES
 from headgauge.results.table_folders import TableFolder
+from headgauge.results.table_run import TableRun, load_tables
 
 _PAPER = TableFolder("paper", "a reproduction", PAPER_TABLES)
 FOLDER = _PAPER.name
 
 
-def write_paper(folder: Path, tables: dict[str, pl.DataFrame]) -> list[Path]:
-    """FOLDER/paper/NAME.parquet for every table, each whole or not at all."""
-    return [_PAPER.write(folder, name, tables[name]) for name in PAPER_TABLES]
+RESEARCH_TYPE = "reproduction of a paper's experiments on a trained model"
+PSEUDOCODE = "arXiv 2508.17821, Algorithms 1 to 5"
 
 
-def has_paper(folder: Path) -> bool:
-    """Whether a run's folder has the tables of a reproduction."""
-    return _PAPER.there(folder)
+def open_paper(path: str | Path, settings: Mapping[str, Any], device: str) -> TableRun:
+    """Begin a reproduction, or take up one that has the same settings."""
+    return TableRun.open(path, settings, device, _PAPER, RESEARCH_TYPE, PSEUDOCODE)
 
 
-def read_paper(folder: Path) -> dict[str, pl.DataFrame]:
-    """The tables by name, or an InputError that says what is wrong with which file."""
-    return {name: _PAPER.read(folder, name) for name in PAPER_TABLES}
+def has_paper(folder: str | Path) -> bool:
+    """Whether a folder has the tables of a reproduction."""
+    return _PAPER.there(Path(folder))
+
+
+def load_paper(folder: str | Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
+    """The manifest and the tables of a finished reproduction."""
+    return load_tables(folder, _PAPER)
 
 
 def text_folder(text: str) -> str:

@@ -185,7 +185,72 @@ class KeyPointRow:
     radius: float
 
 
-PAPER = ("paper_curves", "sensitivity", "points")  # only a reproduction has them
+@dataclass(frozen=True)
+class VanishingHeadRow:
+    """Lemma 1 and Corollary 1 for one head under one rule, over drawn query rows in the window's
+    last quarter, which see nearly all of it.
+
+    The bounds are on the largest weight of a softmax and null under other rules: log10 of their
+    geometric mean over the rows.
+    """
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    rule: str  # "model" or another rule on the same logits
+    rows: int
+    largest_weight: float
+    top_mass: float  # of the 16 heaviest keys
+    largest_off_sink: float | None  # without the first key, as a share of what is off it
+    bound_range: float | None  # 1/(1 + (n−1)e^{−R}), R the row's own range of logits
+    bound_mean: float | None  # e^{l_max − mean l}/n
+    bound_printed: float | None  # e^{2Δ}/n, Δ = ‖q‖ max‖k‖/√d; null where q and k are unseen
+
+
+@dataclass(frozen=True)
+class SharedTokenRow:
+    """A token that all heads of a layer are asked for, and whether this head separates it.
+
+    The tokens are the N with the largest mean weight over the layer's heads in a query row.
+    """
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    row: int
+    key: int
+    top_n: int  # N
+    separable: bool  # ‖α_i x_i − s‖ ≤ r with this head's weights
+
+
+@dataclass(frozen=True)
+class VectorSetRow:
+    """A set of vectors of a window, brought to unit length: Assumptions 1 and 2."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int  # the first that uses the set
+    vectors: str
+    dim: int
+    tokens: int
+    mean_cosine: float  # of pairs of different tokens
+    effective_dim: float  # (Σλ)²/Σλ² of the second-moment matrix
+    delta: float  # the smallest distance of two tokens
+    nearest: float  # the median distance to the nearest other token
+    same: float  # share of the tokens that coincide with another
+
+
+# Only a reproduction has them.
+PAPER = ("paper_curves", "sensitivity", "points", "vanishing", "shared_tokens", "vector_sets")
 
 TABLES: dict[str, type] = {
     "heads": HeadRow,
@@ -196,6 +261,9 @@ TABLES: dict[str, type] = {
     "paper_curves": PaperCurveRow,
     "sensitivity": SensitivityRow,
     "points": KeyPointRow,
+    "vanishing": VanishingHeadRow,
+    "shared_tokens": SharedTokenRow,
+    "vector_sets": VectorSetRow,
 }
 
 _TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}

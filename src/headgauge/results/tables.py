@@ -23,6 +23,9 @@ KEYS: dict[str, tuple[str, ...]] = {
     "paper_curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys", "rule"),
     "sensitivity": (*UNIT, *HEAD, "logits", "direction", "epsilon", "temperature"),
     "points": (*UNIT, *HEAD, "row", "key"),
+    "vanishing": (*UNIT, *HEAD, "rule"),
+    "shared_tokens": (*UNIT, *HEAD, "row", "key"),
+    "vector_sets": (*UNIT, *HEAD, "vectors"),
 }
 _ROW_GROUP = 1 << 16
 _LEVEL = 3

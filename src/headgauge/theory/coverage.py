@@ -1,10 +1,16 @@
 """Discussion: how many heads cover the top-N tokens that one head cannot.
 
 1 − (1 − p)^H for separability p and H heads. The arithmetic holds if the heads are independent
-and share one top-N set; neither is given in a trained model.
+and share one top-N set; neither is given in a trained model. Both can be looked at: ask all heads
+of a layer for one set of tokens, and compare what H of them cover together (`shared_coverage`) with
+what they would cover if each missed its tokens independently (`independent_coverage`).
 """
 
 import math
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
 
 
 def multi_head_coverage(separability: float, heads: int) -> float:
@@ -33,3 +39,46 @@ def heads_needed(separability: float, coverage: float) -> int:
     while heads > 1 and multi_head_coverage(separability, heads - 1) >= coverage:
         heads -= 1
     return heads
+
+
+def shared_coverage(
+    separable: Bool[Tensor, "*rows heads keys"], heads: int
+) -> Float[Tensor, "*rows"]:
+    """The share of a common set of keys that at least one of H heads separates, over all sets of H
+    out of M heads: 1 − C(M − c_i, H)/C(M, H), with c_i heads that separate key i.
+
+    >>> shared_coverage(torch.tensor([[True, False], [True, True]]), 1).item()
+    0.75
+    """
+    there = separable.shape[-2]
+    _check_heads(heads, there)
+    counts = separable.sum(-2)
+    missed = torch.tensor(
+        [math.comb(there - count, heads) / math.comb(there, heads) for count in range(there + 1)],
+        dtype=torch.float64,
+        device=separable.device,
+    )
+    return 1 - missed[counts].mean(-1)
+
+
+def independent_coverage(
+    separable: Bool[Tensor, "*rows heads keys"], heads: int
+) -> Float[Tensor, "*rows"]:
+    """What the same heads would cover if they were independent: 1 − Π(1 − p_h), over all sets of H.
+
+    The mean of the products is e_H(1 − p)/C(M, H), with the elementary symmetric polynomial.
+    """
+    there = separable.shape[-2]
+    _check_heads(heads, there)
+    missed = 1 - separable.double().mean(-1)
+    sums = [torch.ones_like(missed[..., 0])]
+    sums += [torch.zeros_like(missed[..., 0]) for _ in range(heads)]
+    for each in missed.unbind(-1):
+        for size in range(heads, 0, -1):
+            sums[size] = sums[size] + sums[size - 1] * each
+    return 1 - sums[heads] / math.comb(there, heads)
+
+
+def _check_heads(heads: int, there: int) -> None:
+    if not 1 <= heads <= there:
+        raise ValueError(f"needs 1 <= heads <= {there}, got {heads}")

@@ -1,86 +1,176 @@
-"""Figure 2c: the critical N."""
+"""Figure 2c: the critical N, with as many heads as GPT-2 has where there are more."""
+
+import math
+from typing import Any
 
 import polars as pl
 
-from headgauge.experiments.choice_table import CRITICAL, critical_n
-from headgauge.experiments.verdicts.evidence import Evidence, absent, either
-from headgauge.results.paper_schema import PaperVerdictRow
+from headgauge.experiments import limits
+from headgauge.experiments.fig2c_critical import GPT2_HEADS, SHORTEST
+from headgauge.experiments.verdicts.evidence import (
+    Evidence,
+    Interval,
+    Seen,
+    absent,
+    below,
+    both,
+    either,
+    power,
+    within,
+)
 
-CRITICAL_LEVEL = 0.01  # the text's
-FEW_HEADS = 144  # GPT-2's
 
-
-def critical_share(evidence: Evidence) -> PaperVerdictRow:
-    """About .06 L: between .03 and .07 of the longest L."""
-    critical = evidence.frames["fig2c"]
-    if critical.filter(rule="model", **evidence.choice).is_empty():
+def critical_share(evidence: Evidence) -> Seen:
+    """About .06 L: the draws of 144 heads lie within `CRITICAL` of the longest L."""
+    rows = _at_longest(evidence)
+    if "printed" not in rows:
         return absent("critical N is about .06 L", "Fig. 2c", "≈ .06 L")
-    share = critical_n(critical, evidence.choice, "printed")[1]
-    corrected_share = critical_n(critical, evidence.choice, "appendix")[1]
-    upper, _ = critical_n(critical, evidence.choice, "upper")
-    by = [_about(each) for each in (share, corrected_share)]
-    return PaperVerdictRow(
+    by = [_about(rows.get(form)) for form in ("printed", "appendix")]
+    upper = rows.get("upper")
+    none = upper is None or upper["critical_n"] is None
+    return Seen(
         claim="critical N is about .06 L",
         where="Fig. 2c",
         statement="The critical N, by a KS test at level .01, is below 6 % of L, about .06 L.",
         paper="≈ .06 L",
-        printed=_critical_told(critical, evidence.choice, "printed"),
-        corrected=_critical_told(critical, evidence.choice, "appendix")
-        + f"; against its upper side {'none' if upper is None else f'N = {upper}'}",
-        verdict=either(*by),
+        printed=_told(evidence, "printed"),
+        corrected=_told(evidence, "appendix")
+        + f"; against its upper side {'none' if none else 'N = ' + str(upper['critical_n'])}",
+        verdict=either(*by, rows["printed"]["rows"] >= limits.ROWS),
         comment=f"{_parting(evidence)}{_other_choices(evidence.frames['choices'])} It depends on "
         "the choice, on the level, and on how many heads there are: more heads, later acceptance.",
     )
 
 
-def critical_over_length(evidence: Evidence) -> PaperVerdictRow:
-    """The share stays within .03 to .07 at every L from 256 on (below, .06 L is a few tokens)."""
-    shares = {}
-    for form in ("printed", "appendix"):
-        found = evidence.frames["fig2c"].filter(
-            pl.col("length") >= 256, expected=form, level=0.01, rule="model", **evidence.choice
-        )
-        shares[form] = dict(found.sort("length").select("length", "share").rows())
-    if not shares["printed"]:
-        return absent("critical N grows like .06 L", "Fig. 2c", "≈ .06 L at every L")
-    by = [bool(found) and all(_about(each) for each in found.values()) for found in shares.values()]
+def critical_over_length(evidence: Evidence) -> Seen:
+    """The share stays within `CRITICAL` at every L from 256 on (below, .06 L is a few tokens)."""
+    found = {form: _over_length(evidence, form) for form in ("printed", "appendix")}
+    if not found["printed"]:
+        return absent("critical N is .06 L at every L", "Fig. 2c", "≈ .06 L at every L")
+    by = [bool(rows) and both(*map(_about, rows.values())) for rows in found.values()]
     told = {
-        form: ", ".join(
-            f"{'none' if share is None else f'{share:.3f}'} at {length}"
-            for length, share in found.items()
-        )
-        for form, found in shares.items()
+        form: ", ".join(f"{_share_told(row)} at {length}" for length, row in rows.items())
+        for form, rows in found.items()
     }
-    return PaperVerdictRow(
-        claim="critical N grows like .06 L",
+    return Seen(
+        claim="critical N is .06 L at every L",
         where="Fig. 2c",
-        statement="The critical N grows with L, at about .06 L.",
+        statement="The critical-N curve is about .06 L.",
         paper="≈ .06 L at every L",
-        printed=told["printed"] or "not measured",
+        printed=told["printed"],
         corrected=told["appendix"] or "not measured",
-        verdict=either(*by),
-        comment="The text calls this sub-linear; .06 L is linear.",
+        verdict=either(*by, found["printed"][max(found["printed"])]["rows"] >= limits.ROWS),
+        comment="The text calls the curve sub-linear in the same sentence; .06 L is linear.",
     )
 
 
-def _critical_told(critical: pl.DataFrame, choice: dict[str, str], expected: str) -> str:
-    found = critical.filter(
-        pl.col("length") == pl.col("length").max(), rule="model", expected=expected, **choice
+def critical_sub_linear(evidence: Evidence) -> Seen:
+    """Sub-linear, as the text has it: the exponent of the critical N in L is below 1."""
+    name, where = "critical N grows sub-linearly", "Section 3.1"
+    table = evidence.frames["fig2c_growth"].filter(
+        level=limits.LEVEL, rule="model", **evidence.choice
     )
-    told = []
-    for row in found.sort("level").iter_rows(named=True):
-        at = f"at level {row['level']:g}"
-        if row["critical_n"] is None:
-            told.append(f"none up to N = {row['tried']} {at}")
+    rows = {row["expected"]: row for row in table.iter_rows(named=True)}
+    over = _over_length(evidence, "printed")
+    if "printed" not in rows or not over:
+        return absent(name, where, "sub-linear")
+    by, told = [], []
+    for form in ("printed", "appendix"):
+        row = rows.get(form)
+        if row is None or row["exponent"] is None:
+            by.append(False if row is None or not row["found"] else None)
+            share = 0.0 if row is None else row["found"]
+            told.append(f"a critical N at every L in {share:.0%} of the draws")
             continue
-        above = "none" if row["high"] is None else row["high"]
-        interval = "" if row["low"] is None else f", {row['low']} to {above} over heads"
-        if row["window_low"] is not None:
-            interval += f", {row['window_low']} to {row['window_high']} over windows"
-        several = row["few_heads"] is not None and row["heads"] > FEW_HEADS
-        few = f"; {row['few_heads']} with {FEW_HEADS} heads" if several else ""
-        told.append(f"N = {row['critical_n']} = {row['share']:.3f} L {at}{interval}{few}")
+        ends = (row["exponent"],) * 2 if row["low"] is None else (row["low"], row["high"])
+        sub = below(ends, limits.SUB_LINEAR)
+        by.append(sub if row["found"] >= 0.975 else None if sub is not False else False)
+        told.append(f"{power(row['exponent'], ends)}, in {row['found']:.0%} of the draws")
+    row = rows["printed"]
+    return Seen(
+        claim=name,
+        where=where,
+        statement="The critical-N curve grows sub-linearly.",
+        paper="sub-linear",
+        printed=f"{told[0]} of {row['heads']} heads, L = {row['shortest']} to {row['longest']}",
+        corrected=told[1],
+        verdict=either(*by, over[max(over)]["rows"] >= limits.ROWS),
+        comment="",
+    )
+
+
+def share_reach(row: dict[str, Any]) -> Interval:
+    """The critical N over L: the middle 95 % of the draws; none counts as beyond every N."""
+    drawn = row["few_found"] is not None
+    n = row["few_heads"] if drawn else row["critical_n"]
+    low, high = (row["few_low"], row["few_high"]) if drawn else (row["low"], row["high"])
+    if not drawn and (n is None or row["found"] is None):
+        low, high = n, n
+    ends = [math.inf if each is None else each / row["length"] for each in (low, high)]
+    return ends[0], ends[1]
+
+
+def critical_n(row: dict[str, Any]) -> int | None:
+    """With 144 heads where there are more, else with all."""
+    return row["critical_n"] if row["few_found"] is None else row["few_heads"]
+
+
+def _about(row: dict[str, Any] | None) -> bool | None:
+    return False if row is None else within(share_reach(row), limits.CRITICAL)
+
+
+def _rows(evidence: Evidence, form: str, level: float) -> list[dict[str, Any]]:
+    found = evidence.frames["fig2c"].filter(
+        rule="model", expected=form, level=level, **evidence.choice
+    )
+    return found.sort("length").to_dicts()
+
+
+def _at_longest(evidence: Evidence) -> dict[str, dict[str, Any]]:
+    forms = ("printed", "appendix", "upper")
+    rows = {form: _rows(evidence, form, limits.LEVEL) for form in forms}
+    return {form: found[-1] for form, found in rows.items() if found}
+
+
+def _over_length(evidence: Evidence, form: str) -> dict[int, dict[str, Any]]:
+    rows = _rows(evidence, form, limits.LEVEL)
+    return {row["length"]: row for row in rows if row["length"] >= SHORTEST}
+
+
+def _share_told(row: dict[str, Any]) -> str:
+    n = critical_n(row)
+    return "none" if n is None else f"{n / row['length']:.3f}"
+
+
+def _told(evidence: Evidence, expected: str) -> str:
+    found = evidence.frames["fig2c"].filter(
+        pl.col("length") == pl.col("length").max(), rule="model", expected=expected,
+        **evidence.choice,
+    )  # fmt: skip
+    told = [_one_told(row) for row in found.sort("level").iter_rows(named=True)]
     return "; ".join(told) or "not measured"
+
+
+def _one_told(row: dict[str, Any]) -> str:
+    """The first reading, and all heads beside it."""
+    drawn = row["few_found"] is not None
+    n = critical_n(row)
+    low, high = (row["few_low"], row["few_high"]) if drawn else (row["low"], row["high"])
+    at = f"at level {row['level']:g}"
+    if n is None:
+        said = f"none up to N = {row['tried']} {at}"
+    else:
+        said = f"N = {n} = {n / row['length']:.3f} L {at}"
+    if drawn:
+        said += f" with {GPT2_HEADS} heads"
+    if low is not None:
+        said += f" ({low} to {'none' if high is None else high} over draws)"
+    if drawn:
+        n_all = row["critical_n"]
+        said += f", {'none' if n_all is None else n_all} with all {row['heads']}"
+        if row["window_low"] is not None:
+            said += f" ({row['window_low']} to {row['window_high']} over windows)"
+    return said
 
 
 def _parting(evidence: Evidence) -> str:
@@ -92,16 +182,16 @@ def _parting(evidence: Evidence) -> str:
         **evidence.choice,
     )
     tried = tests.sort("top_n").select("top_n", "p_value").rows()
-    first = next((at for at, (_, p) in enumerate(tried) if p >= CRITICAL_LEVEL), None)
+    first = next((at for at, (_, p) in enumerate(tried) if p >= limits.LEVEL), None)
     if first is None:
         return ""
-    again = next((at for at in range(first, len(tried)) if tried[at][1] < CRITICAL_LEVEL), None)
+    again = next((at for at in range(first, len(tried)) if tried[at][1] < limits.LEVEL), None)
     if again is None:
         return ""
     best = max(p for _, p in tried[first:again])
     return (
-        f"It accepts from N = {tried[first][0]} to {tried[again - 1][0]} (p ≤ {best:.2g}) and "
-        f"rejects again at N = {tried[again][0]}. "
+        f"With all heads it accepts from N = {tried[first][0]} to {tried[again - 1][0]} "
+        f"(p ≤ {best:.2g}) and rejects again at N = {tried[again][0]}. "
     )
 
 
@@ -116,7 +206,3 @@ def _other_choices(choices: pl.DataFrame) -> str:
         f"With the printed formula the {len(choices)} choices give N = {there.min()} to "
         f"{there.max()}{missing}."
     )
-
-
-def _about(share: float | None) -> bool:
-    return share is not None and CRITICAL[0] <= share <= CRITICAL[1]

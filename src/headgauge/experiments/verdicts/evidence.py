@@ -1,6 +1,7 @@
-"""What the judges look at, and the words they use."""
+"""What the judges look at on one text, how they decide, and the words they use."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,24 +9,46 @@ import numpy as np
 import polars as pl
 
 from headgauge.results.paper_schema import (
+    FEW_ROWS,
     NOT_REPRODUCED,
     PRINTED_ONLY,
     REPRODUCED,
+    UNDECIDED,
     UNTESTABLE,
-    PaperVerdictRow,
 )
+
+Curve = Mapping[Any, Mapping[str, Any]]
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A claim on one text: what the paper says, what was measured, and the word for it."""
+
+    claim: str
+    where: str
+    statement: str
+    paper: str
+    printed: str
+    corrected: str
+    verdict: str
+    comment: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The frames of a reproduction, and the choice that was measured in full."""
+    """The frames of one text, the choice that was measured in full, the reading of Algorithm 5."""
 
     frames: dict[str, pl.DataFrame]
     choice: dict[str, str]
+    reading: tuple[str, str] = ("scaled", "random")
 
-    def curve(self, figure: str, measure: str, along: str) -> dict[int, dict[str, Any]]:
-        """A measure's rows by L or N, under the model's own rule."""
-        found = self.frames[figure].filter(measure=measure, rule="model", **self.choice)
+    def curve(
+        self, figure: str, measure: str, along: str, rule: str = "model"
+    ) -> dict[int, dict[str, Any]]:
+        """A measure's rows by L or N, under the model's own rule unless another is named."""
+        found = self.frames[figure].filter(measure=measure, rule=rule)
+        found = found.filter(**{k: v for k, v in self.choice.items() if k in found.columns})
         return {row[along]: row for row in found.sort(along).iter_rows(named=True)}
 
     def tighter(self, figure: str, along: str) -> str:
@@ -37,45 +60,101 @@ class Evidence:
         return f"sandwich: {upper[last]['mean'] / distance[last]['mean']:.3f} × the distance"
 
 
-def told(row: dict[str, Any], digits: int = 0) -> str:
+Judge = Callable[[Evidence], Seen]
+
+
+def told(row: Mapping[str, Any], digits: int = 0) -> str:
     """A mean with its interval, where there is one."""
     if row["low"] is None:
         return f"{row['mean']:.{digits}f}"
     return f"{row['mean']:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
 
 
-def at_longest(curve: dict[int, dict[str, Any]], digits: int = 0) -> str:
+def at_longest(curve: Curve, digits: int = 0) -> str:
     """The value at the longest L, in words."""
     return f"{told(curve[max(curve)], digits)} at L = {max(curve)}"
 
 
-Judge = Callable[[Evidence], PaperVerdictRow]
+def reach(row: Mapping[str, Any], name: str = "mean") -> Interval:
+    """A mean's interval; the mean alone where there is none."""
+    low, high = row["low"], row["high"]
+    return (row[name], row[name]) if low is None or high is None else (low, high)
 
 
-def log_slope(curve: dict[int, dict[str, Any]] | dict[float, dict[str, Any]]) -> float | None:
+def ratio(above: Interval, below: Interval) -> Interval:
+    """The widest interval of a ratio; both are positive."""
+    return above[0] / below[1], above[1] / below[0]
+
+
+def log_slope(curve: Curve, of: str = "mean") -> float | None:
     """The least-squares slope of log mean over log place; None with fewer than two points."""
-    there = [(place, row["mean"]) for place, row in curve.items() if row["mean"]]
+    there = [(place, row[of]) for place, row in curve.items() if row[of]]
+    return _slope(there) if len(there) > 1 else None
+
+
+def slope_reach(curve: Curve, of: str = "mean") -> Interval | None:
+    """The slopes that the intervals of the points allow, tilted from one end to the other."""
+    there = {place: reach(row, of) for place, row in curve.items() if row[of]}
     if len(there) < 2:
         return None
-    places, means = np.log(np.array(there, np.float64)).T
-    return float(np.polyfit(places, means, 1)[0])
+    middle = math.exp(sum(map(math.log, there)) / len(there))
+    tilted = [
+        _slope([(place, ends[side != (place > middle)]) for place, ends in there.items()])
+        for side in (True, False)
+    ]
+    return min(tilted), max(tilted)
 
 
-def word(holds: bool) -> str:
-    """Reproduced or not, where there is one formula."""
-    return REPRODUCED if holds else NOT_REPRODUCED
+def _slope(points: Iterable[tuple[float, float]]) -> float:
+    places, values = np.log(np.array(list(points), np.float64)).T
+    return float(np.polyfit(places, values, 1)[0])
 
 
-def either(printed: bool, corrected: bool) -> str:
+def within(interval: Interval, limits: Interval) -> bool | None:
+    """Whether an interval lies within the limits; None if it reaches over one of them."""
+    if limits[0] <= interval[0] and interval[1] <= limits[1]:
+        return True
+    return False if interval[1] < limits[0] or limits[1] < interval[0] else None
+
+
+def below(interval: Interval, limit: float) -> bool | None:
+    """Whether an interval lies below a limit."""
+    return within(interval, (-math.inf, limit))
+
+
+def both(*answers: bool | None) -> bool | None:
+    """And: a no decides, else what is undecided."""
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def word(holds: bool | None, enough: bool = True) -> str:
+    """The word for a claim that was looked at under one formula."""
+    if not enough:
+        return FEW_ROWS
+    return UNDECIDED if holds is None else REPRODUCED if holds else NOT_REPRODUCED
+
+
+def either(printed: bool | None, corrected: bool | None, enough: bool = True) -> str:
     """The word for a claim that was looked at under two formulas."""
+    if not enough:
+        return FEW_ROWS
     if corrected:
         return REPRODUCED
+    if printed is None or corrected is None:
+        return UNDECIDED
     return PRINTED_ONLY if printed else NOT_REPRODUCED
 
 
-def absent(claim: str, where: str, paper: str) -> PaperVerdictRow:
+def rows_of(curve: Curve) -> float:
+    """The query rows behind the last place of a curve."""
+    return float(curve[max(curve)]["rows"] or 0) if curve else 0.0
+
+
+def absent(claim: str, where: str, paper: str) -> Seen:
     """A claim that this run cannot speak of."""
-    return PaperVerdictRow(
+    return Seen(
         claim=claim,
         where=where,
         statement=claim,
@@ -87,6 +166,10 @@ def absent(claim: str, where: str, paper: str) -> PaperVerdictRow:
     )
 
 
-def power(slope: float | None) -> str:
+def power(slope: float | None, interval: Interval | None = None, of: str = "L") -> str:
     """A growth in words."""
-    return "no curve" if slope is None else f"L^{slope:.2f}"
+    if slope is None:
+        return "no curve"
+    wide = interval is not None and interval[1] - interval[0] >= 0.005
+    ends = f" ({interval[0]:.2f} to {interval[1]:.2f})" if wide and interval is not None else ""
+    return f"{of}^{slope:.2f}{ends}"

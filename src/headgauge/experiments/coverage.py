@@ -1,0 +1,127 @@
+"""Discussion: do three heads cover what one misses?
+
+Heads select different tokens, so what they cover "together" needs one set that all are asked for:
+the N tokens with the largest mean weight over the heads of a layer. Each head separates some of
+them with its own weights; the union over sets of H heads stands beside what independent heads
+would cover.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+from torch import Tensor
+
+from headgauge import models
+from headgauge.diagnostics.requests import Probe, Vectors, spread_rows
+from headgauge.experiments.choices import Choice
+from headgauge.experiments.measured import Measured
+from headgauge.results.paper_schema import CoverageRow
+from headgauge.results.schema import frame_schema
+from headgauge.theory.coverage import independent_coverage, multi_head_coverage, shared_coverage
+from headgauge.theory.selection import top_n
+from headgauge.theory.separability import distinguishable
+
+_LAYER = ("layer", "occurrence", "module")
+
+
+@dataclass(frozen=True)
+class Config:
+    """N, how many heads together, and the query rows drawn."""
+
+    top_n: int = 16
+    heads: tuple[int, ...] = (1, 2, 3, 4)
+    rows: int = 8
+
+
+def probe(config: Config, choice: Choice) -> Probe:
+    """Which of a layer's common tokens one head separates."""
+
+    def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
+        found = vectors(choice.vectors)
+        if found is None:
+            return []
+        x = found.cpu().double()
+        if choice.scale == "unit":
+            x = torch.nn.functional.normalize(x, dim=-1)
+        call: models.ObservedCall = head.call
+        rows = spread_rows(0, call.queries, call.queries, config.rows)
+        return [
+            head.where | {"row": row, "key": key, "top_n": config.top_n, "separable": separable}
+            for row in rows.tolist()
+            for key, separable in _shared(call, head.head, row, x, choice.keys, config.top_n)
+        ]
+
+    return Probe("shared_tokens", "coverage", (choice.vectors,), measure)
+
+
+def _shared(
+    call: models.ObservedCall, own: int, row: int, x: Tensor, keys: str, n: int
+) -> list[tuple[int, bool]]:
+    """The common tokens of a row, and whether the head `own` separates them."""
+    blocks = [call.block(0, head, row, row + 1) for head in range(call.heads)]
+    reach = max(block.reach for block in blocks)
+    weights = torch.zeros(call.heads, call.keys if keys == "all" else reach, dtype=torch.float64)
+    for head, block in enumerate(blocks):
+        weights[head, : block.reach] = block.weights[0].cpu().double()
+    counted = torch.ones(weights.shape[-1], dtype=torch.bool)
+    if keys != "all":
+        counted = torch.zeros_like(counted)
+        seen = blocks[own].visible[0].cpu()
+        counted[: len(seen)] = seen
+    places = counted.nonzero()[:, 0]
+    if int(blocks[own].visible.sum()) <= n or len(places) <= n:
+        return []
+    selected = top_n(weights[:, places].mean(0), n)
+    inside = distinguishable(weights[own, places], x[places], selected)
+    return [(int(places[at]), bool(inside[at])) for at in selected.nonzero()[:, 0]]
+
+
+def run(measured: Measured, config: Config) -> pl.DataFrame:
+    """CoverageRows: by the number of heads, means over layers and rows."""
+    found: dict[int, dict[int, list[tuple[float, float]]]] = {h: {} for h in config.heads}
+    tables = measured.shared_tokens.group_by(*_LAYER, "row", maintain_order=True)
+    layers = set()
+    for (*layer, row), table in tables:
+        sets = table.sort("key", "head").partition_by("key", maintain_order=True)
+        counts = {len(each) for each in sets}
+        if len(counts) != 1:  # heads that see other keys ask for other tokens
+            continue
+        separable = torch.tensor([each["separable"].to_list() for each in sets]).T
+        layers.add(tuple(layer))
+        for h in config.heads:
+            if h <= len(separable):
+                covered = (shared_coverage(separable, h), independent_coverage(separable, h))
+                found[h].setdefault(int(row), []).append(tuple(map(float, covered)))
+    rows = []
+    one = _mean([c for each in found[1].values() for c, _ in each]) if 1 in found else None
+    for h, places in found.items():
+        if not places or one is None:
+            continue
+        means = [_mean([covered for covered, _ in each]) for each in places.values()]
+        half = (
+            1.96 * float(np.std(means, ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else None
+        )
+        covered = _mean(means)
+        rows.append(
+            {
+                "top_n": config.top_n,
+                "heads": h,
+                "covered": covered,
+                "low": None if half is None else covered - half,
+                "high": None if half is None else min(1.0, covered + half),
+                "separable": one,
+                "independent": _mean([i for each in places.values() for _, i in each]),
+                "formula": multi_head_coverage(one, h),
+                "layers": len(layers),
+                "rows": len(places),
+            }
+        )
+    return pl.DataFrame(rows, schema=frame_schema(CoverageRow))
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)

@@ -1,0 +1,100 @@
+"""The two-sample Kolmogorov–Smirnov test of a model's heads, exact, for many draws of heads.
+
+Both samples come from the same heads, a value each, so they have the same size.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from headgauge.results.schema import HEAD
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Per N, a value a head: two samples of the same heads."""
+
+    top_ns: tuple[int, ...]
+    distance: np.ndarray  # (N, heads)
+    expectation: np.ndarray
+    rows: tuple[float, ...]
+
+    @staticmethod
+    def of(table: pl.DataFrame, expected: str) -> "Samples":
+        """Every N at which all heads have both numbers."""
+        column = f"expected_{expected}"
+        there = table.drop_nulls(["distance", column]).sort("top_n", *HEAD)
+        top_ns, starts, counts = np.unique(
+            there["top_n"].to_numpy(), return_index=True, return_counts=True
+        )
+        full = counts == counts.max(initial=0)
+        places = [slice(at, at + size) for at, size in zip(starts[full], counts[full], strict=True)]
+        distance, expectation, rows = (
+            there[name].cast(pl.Float64).to_numpy() for name in ("distance", column, "rows")
+        )
+        return Samples(
+            tuple(top_ns[full].tolist()),
+            np.array([distance[place] for place in places]),
+            np.array([expectation[place] for place in places]),
+            tuple(float(rows[place].mean()) for place in places),
+        )
+
+
+def fewer(heads: int, few: int, draws: int, seed: int) -> np.ndarray:
+    """Draws of `few` heads, the same at every L; a single one of all where there are no more."""
+    if heads <= few:
+        return np.ones((1, heads), np.int64)
+    source = np.random.default_rng((seed, few))
+    drawn = [source.choice(heads, size=few, replace=False) for _ in range(draws)]
+    return head_counts(drawn, heads)
+
+
+def head_counts(draws: Sequence[np.ndarray], heads: int) -> np.ndarray:
+    """How often each head is in each draw."""
+    return np.array([np.bincount(each, minlength=heads) for each in draws])
+
+
+def largest_gaps(samples: Samples, counts: np.ndarray) -> np.ndarray:
+    """size × the KS statistic, (N, draws): the largest difference of the two cumulated counts."""
+    found = np.empty((len(samples.top_ns), len(counts)), np.int64)
+    signed = np.concatenate([counts, -counts], axis=1)
+    for at, pair in enumerate(zip(samples.distance, samples.expectation, strict=True)):
+        both = np.concatenate(pair)
+        order = np.argsort(both, kind="stable")
+        last = np.append(np.diff(both[order]) > 0, True)  # of equal values, only after all of them
+        found[at] = np.abs(np.cumsum(signed[:, order], axis=1)[:, last]).max(axis=1)
+    return found
+
+
+@cache
+def p_value(size: int, gap: int) -> float:
+    """The exact two-sided test of two samples of `size` values whose cumulated counts differ by
+    `gap` at most: P(gap ≥ k) = 2 Σ_j (−1)^{j+1} C(2n, n − jk)/C(2n, n)."""
+    if gap < 1:
+        return 1.0
+    central = 2 * math.lgamma(size + 1)
+    terms = [
+        (-1) ** (j + 1)
+        * math.exp(central - math.lgamma(size - j * gap + 1) - math.lgamma(size + j * gap + 1))
+        for j in range(1, size // gap + 1)
+    ]
+    return min(1.0, max(0.0, 2 * math.fsum(terms)))
+
+
+@cache
+def rejected_from(size: int, level: float) -> int:
+    """The smallest gap at which the test rejects; size + 1 if none does."""
+    gaps = range(1, size + 1)
+    return next((gap for gap in gaps if p_value(size, gap) < level), size + 1)
+
+
+def first_accepted(
+    top_ns: Sequence[int], gaps: np.ndarray, size: int, level: float
+) -> list[int | None]:
+    """For each draw, the first N whose test does not reject."""
+    accepted = gaps < rejected_from(size, level)
+    return [top_ns[int(each.argmax())] if each.any() else None for each in accepted.T]

@@ -1,0 +1,129 @@
+"""Lemma 1 and Corollary 1 on real heads: does the largest weight fall like 1/L?
+
+Per head, over query rows in the last quarter of the window (they see nearly all of it): the largest
+weight, the mass of the heaviest keys, the largest weight off the first key (the sink that many
+heads have), and the bounds on the largest weight. Each L is a pass of its own; the same under the
+rules that are put on the model's logits.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+from torch import Tensor
+
+from headgauge import models
+from headgauge.diagnostics.requests import OWN, Probe, Vectors
+from headgauge.experiments.choices import rule
+from headgauge.experiments.measured import Measured
+from headgauge.experiments.summary import summarise
+from headgauge.results.paper_schema import VanishingRow
+from headgauge.theory import vanishing as theory
+
+BOUNDS = ("bound_range", "bound_mean", "bound_printed")
+MEASURES = ("largest_weight", "top_mass", "largest_off_sink", *BOUNDS)
+
+
+@dataclass(frozen=True)
+class Config:
+    """How many keys make the mass, and how many rows of the last quarter are drawn."""
+
+    top: int = 16
+    rows: int = 32
+    seed: int = 0
+
+
+def probe(config: Config, rules: tuple[str, ...]) -> Probe:
+    """The measurement of one head, under the model's own rule and others."""
+
+    def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
+        call: models.ObservedCall = head.call
+        first = call.queries - max(1, call.queries // 4)
+        block = call.block(0, head.head, first, call.queries)
+        places = np.linspace(0, block.stop - first - 1, config.rows).round().astype(int)
+        some = torch.from_numpy(np.unique(places))
+        some = some[block.visible[some].sum(-1).cpu() > 1]
+        if not len(some):
+            return []
+        logits, visible = block.logits[some].double(), block.visible[some]
+        found = []
+        for name in (OWN, *rules):
+            weights = block.weights[some] if name == OWN else rule(name)(logits, visible)
+            row = head.where | {"rule": name, "rows": len(some)} | _weights(weights, config.top)
+            bounds = dict.fromkeys(BOUNDS) if name != OWN else _bounds(call, block, some)
+            found.append(row | bounds)
+        return found
+
+    return Probe("vanishing", "vanishing", (), measure)
+
+
+def _weights(weights: Tensor, top: int) -> dict[str, float | None]:
+    weights = weights.cpu().double()
+    heaviest = weights.topk(min(top, weights.shape[-1]), dim=-1).values
+    rest = weights[:, 1:].sum(-1)
+    off = weights[:, 1:].amax(-1)[rest > 0] / rest[rest > 0]
+    return {
+        "largest_weight": _mean(heaviest[:, 0]),
+        "top_mass": _mean(heaviest.sum(-1)),
+        "largest_off_sink": _mean(off) if len(off) else None,
+    }
+
+
+def _bounds(
+    call: models.ObservedCall, block: models.RowBlock, some: Tensor
+) -> dict[str, float | None]:
+    """log10 of the bounds, row by row: each row has its own n."""
+    softmax = not isinstance(call, models.AttentionCall) or call.sinks is None
+    found: dict[str, list[float]] = {name: [] for name in BOUNDS}
+    for row in some.tolist() if softmax else ():
+        seen = block.visible[row]
+        logits = block.logits[row, seen].cpu().double()
+        n = len(logits)
+        spread = theory.logit_range(logits)
+        found["bound_range"].append(float(theory.corollary_1_sharp(spread, n)[1].log10()))
+        jensen = (logits.amax() - logits.mean() - math.log(n)) / math.log(10)
+        found["bound_mean"].append(float(jensen))
+        if isinstance(call, models.AttentionCall) and call.bias is None and call.softcap is None:
+            query = call.query[0, block.head, block.start + row].cpu().double() * call.scaling
+            keys = call.key[0, block.kv_head, : block.reach][seen].cpu().double()
+            reach = theory.corollary_1_range(query, keys)
+            # e^R/L overflows where it says least: its logarithm does not.
+            found["bound_printed"].append(float(reach - math.log(n)) / math.log(10))
+    return {
+        name: math.fsum(values) / len(values) if values else None for name, values in found.items()
+    }
+
+
+def _mean(values: Tensor) -> float:
+    return math.fsum(values.tolist()) / len(values)
+
+
+def run(measured: Measured, config: Config) -> pl.DataFrame:
+    """VanishingRows over L; of a bound the geometric mean over rows, heads and windows."""
+    table = summarise(
+        measured.vanishing, MEASURES, config.seed, VanishingRow, place=("rule", "length")
+    )
+    bound = pl.col("measure").is_in(BOUNDS)
+    told = ("mean", "low", "high", "minimum", "q25", "median", "q75", "maximum")
+    return table.with_columns(
+        pl.when(bound).then(10.0 ** pl.col(name)).otherwise(pl.col(name)).alias(name)
+        for name in told
+    )
+
+
+def head_exponents(measured: Measured) -> Iterator[float]:
+    """Per head, the exponent of its largest weight in L under the model's own rule."""
+    own = measured.vanishing.filter(rule=OWN).sort("length")
+    own = own.group_by("layer", "occurrence", "head", "length", maintain_order=True).agg(
+        pl.col("largest_weight").sort().mean()
+    )
+    for _, table in own.group_by("layer", "occurrence", "head", maintain_order=True):
+        if len(table) > 1:
+            lengths, weights = (
+                table[name].log().to_numpy() for name in ("length", "largest_weight")
+            )
+            yield float(np.polyfit(lengths, weights, 1)[0])
