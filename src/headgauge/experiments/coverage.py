@@ -39,6 +39,17 @@ class Config:
 
 def probe(config: Config, choice: Choice) -> Probe:
     """Which of a layer's common tokens one head separates."""
+    means: dict[tuple[str, int, int], Tensor] = {}  # over a layer's heads: the same for all of them
+
+    def mean_weights(call: models.ObservedCall, row: int) -> Tensor:
+        place = (call.module, call.occurrence, row)
+        if place not in means:
+            whole = torch.zeros(call.keys, dtype=torch.float64)
+            for head in range(call.heads):
+                weights = call.block(0, head, row, row + 1).weights[0].cpu().double()
+                whole[: len(weights)] += weights / call.heads
+            means[place] = whole
+        return means[place]
 
     def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
         found = vectors(choice.vectors)
@@ -52,31 +63,26 @@ def probe(config: Config, choice: Choice) -> Probe:
         return [
             head.where | {"row": row, "key": key, "top_n": config.top_n, "separable": separable}
             for row in rows.tolist()
-            for key, separable in _shared(call, head.head, row, x, choice.keys, config.top_n)
+            for key, separable in _shared(
+                call.block(0, head.head, row, row + 1), mean_weights(call, row), x, choice, config
+            )
         ]
 
     return Probe("shared_tokens", "coverage", (choice.vectors,), measure)
 
 
 def _shared(
-    call: models.ObservedCall, own: int, row: int, x: Tensor, keys: str, n: int
+    block: models.RowBlock, mean: Tensor, x: Tensor, choice: Choice, config: Config
 ) -> list[tuple[int, bool]]:
-    """The common tokens of a row, and whether the head `own` separates them."""
-    blocks = [call.block(0, head, row, row + 1) for head in range(call.heads)]
-    reach = max(block.reach for block in blocks)
-    weights = torch.zeros(call.heads, call.keys if keys == "all" else reach, dtype=torch.float64)
-    for head, block in enumerate(blocks):
-        weights[head, : block.reach] = block.weights[0].cpu().double()
-    counted = torch.ones(weights.shape[-1], dtype=torch.bool)
-    if keys != "all":
-        counted = torch.zeros_like(counted)
-        seen = blocks[own].visible[0].cpu()
-        counted[: len(seen)] = seen
-    places = counted.nonzero()[:, 0]
-    if int(blocks[own].visible.sum()) <= n or len(places) <= n:
+    """The common tokens of a row, and whether this head separates them."""
+    weights, seen = torch.zeros_like(mean), torch.zeros(len(mean), dtype=torch.bool)
+    weights[: block.reach] = block.weights[0].cpu().double()
+    seen[: block.reach] = block.visible[0].cpu()
+    if int(seen.sum()) <= config.top_n:
         return []
-    selected = top_n(weights[:, places].mean(0), n)
-    inside = distinguishable(weights[own, places], x[places], selected)
+    places = (seen if choice.keys == "visible" else torch.ones_like(seen)).nonzero()[:, 0]
+    selected = top_n(mean[places], config.top_n)
+    inside = distinguishable(weights[places], x[places], selected)
     return [(int(places[at]), bool(inside[at])) for at in selected.nonzero()[:, 0]]
 
 
@@ -94,8 +100,8 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
         layers.add(tuple(layer))
         for h in config.heads:
             if h <= len(separable):
-                covered = (shared_coverage(separable, h), independent_coverage(separable, h))
-                found[h].setdefault(int(row), []).append(tuple(map(float, covered)))
+                pair = shared_coverage(separable, h), independent_coverage(separable, h)
+                found[h].setdefault(int(row), []).append((float(pair[0]), float(pair[1])))
     rows = []
     one = _mean([c for each in found[1].values() for c, _ in each]) if 1 in found else None
     for h, places in found.items():

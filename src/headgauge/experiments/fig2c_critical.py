@@ -184,7 +184,9 @@ def _exponents(
     lengths: Sequence[int], draws: Sequence[tuple[int | None, ...]]
 ) -> dict[str, float | None]:
     whole = [each for each in draws if None not in each]
-    slopes = [np.polyfit(np.log(lengths), np.log(each), 1)[0] for each in whole]
+    slopes = [
+        np.polyfit(np.log(lengths), np.log(np.array(each, np.float64)), 1)[0] for each in whole
+    ]
     told: dict[str, float | None] = {"found": len(whole) / len(draws)}
     if len(whole) <= len(draws) / 2:
         return told | {"exponent": None, "low": None, "high": None}

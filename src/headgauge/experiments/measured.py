@@ -29,10 +29,11 @@ class Measured:
         """From what a run of one text left, in its folder or in memory."""
         if scan.folder is not None:
             tables = results.load_run(scan.folder)
-            found = [tables.table(name) for name in PAPER]
+            found = {name: tables.table(name) for name in PAPER}
         else:
-            found = [pl.concat([unit.paper[name] for unit in scan.units]) for name in PAPER]
-        return Measured(*found, scan.heads)
+            found = {name: pl.concat([unit.paper[name] for unit in scan.units]) for name in PAPER}
+        curves = found.pop("paper_curves")
+        return Measured(curves=curves, heads=scan.heads, **found)
 
     def with_curves(self, more: pl.DataFrame) -> "Measured":
         """The same with the curves of another pass, where this one has none of that choice."""

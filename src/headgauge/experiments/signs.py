@@ -5,6 +5,7 @@ measures of a head anyway.
 """
 
 import math
+from typing import Any
 
 import polars as pl
 from scipy import stats
@@ -35,7 +36,7 @@ def _correlation(table: pl.DataFrame, sign: str) -> dict[str, float | None]:
     flat = heads < 4 or there[sign].n_unique() < 2 or there["separability"].n_unique() < 2
     if flat:
         return {"correlation": None, "low": None, "high": None, "heads": heads}
-    found = stats.spearmanr(there[sign].to_numpy(), there["separability"].to_numpy())
+    found: Any = stats.spearmanr(there[sign].to_numpy(), there["separability"].to_numpy())
     value = min(1.0, max(-1.0, float(found.statistic)))
     # Fieller's variance for ranks: 1.06/(n − 3).
     middle = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, value)))

@@ -7,7 +7,6 @@ rules that are put on the model's logits.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,6 @@ from headgauge.experiments.choices import rule
 from headgauge.experiments.measured import Measured
 from headgauge.experiments.summary import summarise
 from headgauge.results.paper_schema import VanishingRow
-from headgauge.theory import vanishing as theory
 
 BOUNDS = ("bound_range", "bound_mean", "bound_printed")
 MEASURES = ("largest_weight", "top_mass", "largest_off_sink", *BOUNDS)
@@ -76,26 +74,32 @@ def _weights(weights: Tensor, top: int) -> dict[str, float | None]:
 def _bounds(
     call: models.ObservedCall, block: models.RowBlock, some: Tensor
 ) -> dict[str, float | None]:
-    """log10 of the bounds, row by row: each row has its own n."""
-    softmax = not isinstance(call, models.AttentionCall) or call.sinks is None
-    found: dict[str, list[float]] = {name: [] for name in BOUNDS}
-    for row in some.tolist() if softmax else ():
-        seen = block.visible[row]
-        logits = block.logits[row, seen].cpu().double()
-        n = len(logits)
-        spread = theory.logit_range(logits)
-        found["bound_range"].append(float(theory.corollary_1_sharp(spread, n)[1].log10()))
-        jensen = (logits.amax() - logits.mean() - math.log(n)) / math.log(10)
-        found["bound_mean"].append(float(jensen))
-        if isinstance(call, models.AttentionCall) and call.bias is None and call.softcap is None:
-            query = call.query[0, block.head, block.start + row].cpu().double() * call.scaling
-            keys = call.key[0, block.kv_head, : block.reach][seen].cpu().double()
-            reach = theory.corollary_1_range(query, keys)
-            # e^R/L overflows where it says least: its logarithm does not.
-            found["bound_printed"].append(float(reach - math.log(n)) / math.log(10))
-    return {
-        name: math.fsum(values) / len(values) if values else None for name, values in found.items()
+    """log10 of Corollary 1's bounds, their mean over the rows: each row has its own n.
+
+    As `theory.vanishing` has them, for many rows of different n at once and in logarithms: e^R/n
+    overflows where it says least.
+    """
+    known = isinstance(call, models.AttentionCall)
+    if known and call.sinks is not None:  # the weights are no softmax of these logits
+        return dict.fromkeys(BOUNDS)
+    seen = block.visible[some]
+    logits = block.logits[some].double()
+    n = seen.sum(-1).double()
+    largest = torch.where(seen, logits, -math.inf).amax(-1)
+    spread = largest - torch.where(seen, logits, math.inf).amin(-1)
+    mean = torch.where(seen, logits, 0.0).sum(-1) / n
+    found: dict[str, Tensor] = {
+        "bound_range": -torch.log1p((n - 1) * torch.exp(-spread)),
+        "bound_mean": largest - mean - n.log(),
     }
+    if known and call.bias is None and call.softcap is None:
+        query = call.query[0, block.head, block.start : block.stop][some].double()
+        keys = call.key[0, block.kv_head, : block.reach].double()
+        longest = torch.where(seen, torch.linalg.vector_norm(keys, dim=-1), 0.0).amax(-1)
+        reach = torch.linalg.vector_norm(query, dim=-1) * longest * abs(call.scaling)
+        found["bound_printed"] = 2 * reach - n.log()
+    told = {name: _mean(values.cpu()) / math.log(10) for name, values in found.items()}
+    return {name: told.get(name) for name in BOUNDS}
 
 
 def _mean(values: Tensor) -> float:
@@ -113,17 +117,3 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
         pl.when(bound).then(10.0 ** pl.col(name)).otherwise(pl.col(name)).alias(name)
         for name in told
     )
-
-
-def head_exponents(measured: Measured) -> Iterator[float]:
-    """Per head, the exponent of its largest weight in L under the model's own rule."""
-    own = measured.vanishing.filter(rule=OWN).sort("length")
-    own = own.group_by("layer", "occurrence", "head", "length", maintain_order=True).agg(
-        pl.col("largest_weight").sort().mean()
-    )
-    for _, table in own.group_by("layer", "occurrence", "head", maintain_order=True):
-        if len(table) > 1:
-            lengths, weights = (
-                table[name].log().to_numpy() for name in ("length", "largest_weight")
-            )
-            yield float(np.polyfit(lengths, weights, 1)[0])

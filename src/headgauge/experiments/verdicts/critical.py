@@ -26,8 +26,7 @@ def critical_share(evidence: Evidence) -> Seen:
     if "printed" not in rows:
         return absent("critical N is about .06 L", "Fig. 2c", "≈ .06 L")
     by = [_about(rows.get(form)) for form in ("printed", "appendix")]
-    upper = rows.get("upper")
-    none = upper is None or upper["critical_n"] is None
+    upper = rows.get("upper", {}).get("critical_n")
     return Seen(
         claim="critical N is about .06 L",
         where="Fig. 2c",
@@ -35,8 +34,8 @@ def critical_share(evidence: Evidence) -> Seen:
         paper="≈ .06 L",
         printed=_told(evidence, "printed"),
         corrected=_told(evidence, "appendix")
-        + f"; against its upper side {'none' if none else 'N = ' + str(upper['critical_n'])}",
-        verdict=either(*by, rows["printed"]["rows"] >= limits.ROWS),
+        + f"; against its upper side {'none' if upper is None else f'N = {upper}'}",
+        verdict=either(*by, enough=rows["printed"]["rows"] >= limits.ROWS),
         comment=f"{_parting(evidence)}{_other_choices(evidence.frames['choices'])} It depends on "
         "the choice, on the level, and on how many heads there are: more heads, later acceptance.",
     )
@@ -59,7 +58,7 @@ def critical_over_length(evidence: Evidence) -> Seen:
         paper="≈ .06 L at every L",
         printed=told["printed"],
         corrected=told["appendix"] or "not measured",
-        verdict=either(*by, found["printed"][max(found["printed"])]["rows"] >= limits.ROWS),
+        verdict=either(*by, enough=found["printed"][max(found["printed"])]["rows"] >= limits.ROWS),
         comment="The text calls the curve sub-linear in the same sentence; .06 L is linear.",
     )
 
@@ -94,7 +93,7 @@ def critical_sub_linear(evidence: Evidence) -> Seen:
         paper="sub-linear",
         printed=f"{told[0]} of {row['heads']} heads, L = {row['shortest']} to {row['longest']}",
         corrected=told[1],
-        verdict=either(*by, over[max(over)]["rows"] >= limits.ROWS),
+        verdict=either(*by, enough=over[max(over)]["rows"] >= limits.ROWS),
         comment="",
     )
 

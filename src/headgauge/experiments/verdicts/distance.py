@@ -63,7 +63,7 @@ def expectation_grows(evidence: Evidence) -> Seen:
         corrected=f"{power(slopes['appendix'], corrected)}; {at_longest(curves['appendix'], 2)} "
         f"(eq. 24); its upper side {power(slopes['upper'], ends['upper'])}"
         + (f"; {at_longest(upper, 1)}" if upper else ""),
-        verdict=either(*by, rows_of(curves["printed"]) >= limits.ROWS),
+        verdict=either(*by, enough=rows_of(curves["printed"]) >= limits.ROWS),
         comment="The true expectation is at most (N + 1) max‖x‖ at any length; the printed "
         "expression grows like (L − N)‖x̄‖.",
     )
@@ -148,7 +148,7 @@ def expectation_converges(evidence: Evidence) -> Seen:
         paper="converge",
         printed=ratios_told[0],
         corrected=f"{ratios_told[1]} (eq. 24)",
-        verdict=either(*holds, rows_of(distance) >= limits.ROWS),
+        verdict=either(*holds, enough=rows_of(distance) >= limits.ROWS),
         comment="A random subset misses the few heavy tokens: its true expectation stays far below "
         "the distance of the top N until N is near L.",
     )

@@ -182,7 +182,7 @@ def _told(
 def _enough(evidence: Evidence) -> bool:
     logits, direction = evidence.reading
     rows = evidence.frames["fig4"].filter(logits=logits, direction=direction)["rows"]
-    return (rows.min() or 0) >= limits.ROWS  # pyright: ignore[reportOperatorIssue]
+    return min(rows.drop_nulls(), default=0) >= limits.ROWS
 
 
 def _cold_slope(curves: Curves) -> tuple[float | None, Interval] | None:
