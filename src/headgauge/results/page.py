@@ -38,15 +38,24 @@ DIR/
     w0003-L01024/   the same tables, and unit.json with the unit's facts and its files' sha256
 ```
 
-A reproduction of the paper (`headgauge reproduce`) is a scan and more:
+A reproduction of the paper (`headgauge reproduce`) has a run for each text:
 
 ```
 DIR/
-  paper_curves.parquet  one row per window, head, N, choice of vectors and keys, and rule
-  sensitivity.parquet   one row per window, head, logits, direction, ε and temperature
-  points.parquet        the keys of a few query rows, seen in a plane
-  paper/                what the paper's figures show, made from those three: a table each
+  manifest.json         model, texts, settings, versions, machine
+  choosing/             the pass over the first text by which vectors and keys are chosen
+  texts/NAME/           a run of each text: all of the above, and
+    paper_curves.parquet   one row per window, head, N, choice of vectors and keys, and rule
+    sensitivity.parquet    one row per window, head, logits, direction, ε and temperature
+    points.parquet         the keys of a few query rows, seen in a plane
+    vanishing.parquet      one row per window, head and rule
+    shared_tokens.parquet  one row per head, query row and token that its layer is asked for
+    vector_sets.parquet    one row per set of vectors
+  paper/                what the paper's figures show on every text, and the verdicts: a table each
+  judging.json          the choice, the text it was made on, what the verdicts stand on
   timing.json           per algorithm the paper's time, ours, and the literal loop's
+  report.html           all of it as one interactive page
+  figures/NAME/         the figures of each text
 ```
 
 `headgauge.results.load_run("DIR")` reads a finished run, `headgauge.experiments.Reproduction.load`
