@@ -10,6 +10,7 @@
     assumptions        Assumptions 1 and 2: how isotropic the vectors are, and how far apart
     coverage           Discussion: what several heads separate together
     signs              Guideline 2: what goes with a head's separability
+    gains              Guidelines 2 and 3: what a colder or length-aware rule changes
 
 Each has `run(measured, config)`, which returns a frame. What they read comes from one pass over
 each window (`settings` says what is measured where). `verdicts` judges, by the limits in `limits`,

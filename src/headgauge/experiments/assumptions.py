@@ -14,13 +14,12 @@ import torch
 
 from headgauge import models
 from headgauge.diagnostics.requests import Probe, Vectors
+from headgauge.experiments import limits
 from headgauge.experiments.measured import Measured
 from headgauge.models import VECTOR_KINDS
 from headgauge.results.paper_schema import VectorRow
 from headgauge.results.schema import frame_schema
 from headgauge.theory import isotropy
-
-_SAME = 1e-6  # of unit length: nearer than single precision tells apart
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def _measures(vectors: torch.Tensor) -> dict[str, Any]:
         "effective_dim": float(isotropy.effective_dimension(x)),
         "delta": float(nearest.amin()),
         "nearest": float(nearest.median()),
-        "same": float((nearest <= _SAME).double().mean()),
+        "same": float((nearest <= limits.APART).double().mean()),
     }
 
 

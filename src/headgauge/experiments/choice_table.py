@@ -20,7 +20,6 @@ from headgauge.results.paper_schema import ChoiceRow
 from headgauge.results.schema import HEAD, frame_schema
 
 CHOICE = ("vectors", "scale", "keys")
-_PAPER_SHARE = 0.06
 
 
 def choice_table(
@@ -83,7 +82,7 @@ def _row(choice: Choice, table: pl.DataFrame, critical: pl.DataFrame) -> dict[st
 def _off(share: float | None, low: float | None, high: float | None) -> float:
     """Doublings between the critical share and .06 (none counts as all of L), and half-widths of
     the band between its middle and the plateau's."""
-    doublings = abs(math.log2((1.0 if share is None else share) / _PAPER_SHARE))
+    doublings = abs(math.log2((1.0 if share is None else share) / limits.CRITICAL_SHARE))
     middle, half = sum(limits.BAND) / 2, (limits.BAND[1] - limits.BAND[0]) / 2
     plateau = 0.0 if low is None or high is None else (low + high) / 2
     return doublings + abs(plateau - middle) / half

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import torch
+from scipy import stats
 from torch import Tensor
 
 from headgauge import models
@@ -108,16 +109,13 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
         if not places or one is None:
             continue
         means = [_mean([covered for covered, _ in each]) for each in places.values()]
-        half = (
-            1.96 * float(np.std(means, ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else None
-        )
-        covered = _mean(means)
+        covered, half = _mean(means), _half_width(means)
         rows.append(
             {
                 "top_n": config.top_n,
                 "heads": h,
                 "covered": covered,
-                "low": None if half is None else covered - half,
+                "low": None if half is None else max(0.0, covered - half),
                 "high": None if half is None else min(1.0, covered + half),
                 "separable": one,
                 "independent": _mean([i for each in places.values() for _, i in each]),
@@ -127,6 +125,14 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
             }
         )
     return pl.DataFrame(rows, schema=frame_schema(CoverageRow))
+
+
+def _half_width(means: list[float]) -> float | None:
+    """Of the 95 % interval of a mean over few rows: Student's t."""
+    if len(means) < 2:
+        return None
+    wide = float(stats.t.ppf(0.975, len(means) - 1))
+    return wide * float(np.std(means, ddof=1)) / math.sqrt(len(means))
 
 
 def _mean(values: list[float]) -> float:

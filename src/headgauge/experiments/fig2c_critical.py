@@ -17,21 +17,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from headgauge.experiments import limits
 from headgauge.experiments.ks_test import (
     Samples,
     fewer,
     first_accepted,
-    head_counts,
     largest_gaps,
     p_value,
+    resample,
 )
 from headgauge.experiments.measured import CHOICE, Measured
 from headgauge.results.paper_schema import CriticalRow, GrowthRow, KsTestRow
 from headgauge.results.schema import frame_schema
 
 EXPECTED = ("printed", "appendix", "upper")
-GPT2_HEADS = 144
-SHORTEST = 256  # L from which growth is looked at
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Config:
 
     largest: int = 100
     levels: tuple[float, ...] = (0.01, 0.05)
-    few_heads: int = GPT2_HEADS
+    few_heads: int = limits.HEADS
     draws: int = 100
     seed: int = 0
 
@@ -97,10 +96,7 @@ def _critical(
     if not samples.top_ns:
         return
     heads = samples.distance.shape[1]
-    source = np.random.default_rng(config.seed)
-    resampled = head_counts(
-        [source.integers(heads, size=heads) for _ in range(config.draws)], heads
-    )
+    resampled = resample(heads, config.draws, config.seed)
     few = min(config.few_heads, heads)
     gaps = {
         name: largest_gaps(samples, counts)
@@ -149,11 +145,12 @@ def _critical(
 def growth(measured: Measured, config: Config) -> pl.DataFrame:
     """GrowthRows: how the critical N of 144 heads grows from L = 256 on, draw by draw.
 
-    Below 256 a share of .06 is a few tokens. With 144 heads or fewer there is one draw: all.
+    Below 256 a share of .06 is a few tokens. With 144 heads or fewer all of them give the exponent,
+    and draws with replacement the interval.
     """
     tables: dict[tuple[Any, ...], dict[int, Samples]] = {}
     for group, windows in _groups(measured):
-        for expected in EXPECTED if group["length"] >= SHORTEST else ():
+        for expected in EXPECTED if group["length"] >= limits.SHORTEST else ():
             samples = Samples.of(windows[0], expected)
             if samples.top_ns:
                 place = (*(group[name] for name in CHOICE), expected)
@@ -162,41 +159,45 @@ def growth(measured: Measured, config: Config) -> pl.DataFrame:
     for (*choice, expected), lengths in tables.items():
         if len(lengths) < 2:
             continue
+        ordered = sorted(lengths)
         heads = min(samples.distance.shape[1] for samples in lengths.values())
-        drawn = fewer(heads, config.few_heads, config.draws, config.seed)
-        size = int(drawn[0].sum())
-        gaps = {length: largest_gaps(samples, drawn) for length, samples in lengths.items()}
+        few = min(heads, config.few_heads)
+        if heads > few:
+            counts = fewer(heads, few, config.draws, config.seed)
+        else:  # the first "draw" is the model itself
+            again = resample(heads, config.draws, config.seed)
+            counts = np.concatenate([np.ones((1, heads), np.int64), again])
+        gaps = [largest_gaps(lengths[length], counts) for length in ordered]
         for level in config.levels:
             firsts = [
-                first_accepted(lengths[length].top_ns, gaps[length], size, level)
-                for length in sorted(lengths)
+                first_accepted(lengths[length].top_ns, gap, few, level)
+                for length, gap in zip(ordered, gaps, strict=True)
             ]
             found.append(
                 dict(zip(CHOICE, choice, strict=True))
-                | {"expected": expected, "level": level, "heads": size}
-                | {"shortest": min(lengths), "longest": max(lengths)}
-                | _exponents(sorted(lengths), list(zip(*firsts, strict=True)))
+                | {"expected": expected, "level": level, "heads": few}
+                | {"shortest": ordered[0], "longest": ordered[-1]}
+                | _exponents(ordered, list(zip(*firsts, strict=True)), whole=heads == few)
             )
     return pl.DataFrame(found, schema=frame_schema(GrowthRow))
 
 
 def _exponents(
-    lengths: Sequence[int], draws: Sequence[tuple[int | None, ...]]
+    lengths: Sequence[int], draws: Sequence[tuple[int | None, ...]], whole: bool
 ) -> dict[str, float | None]:
-    whole = [each for each in draws if None not in each]
+    """The exponent of the middle draw, or of the first where that is the whole model."""
+    log = np.log(lengths)
     slopes = [
-        np.polyfit(np.log(lengths), np.log(np.array(each, np.float64)), 1)[0] for each in whole
+        None if None in each else float(np.polyfit(log, np.log(np.array(each, np.float64)), 1)[0])
+        for each in draws
     ]
-    told: dict[str, float | None] = {"found": len(whole) / len(draws)}
-    if len(whole) <= len(draws) / 2:
+    first, slopes = (slopes[0], slopes[1:]) if whole else (None, slopes)
+    there = [each for each in slopes if each is not None]
+    told: dict[str, float | None] = {"found": len(there) / len(slopes)}
+    if len(there) <= len(slopes) / 2 or (whole and first is None):
         return told | {"exponent": None, "low": None, "high": None}
-    low, middle, high = np.percentile(slopes, (2.5, 50, 97.5)).tolist()
-    several = len(draws) > 1
-    return told | {
-        "exponent": middle,
-        "low": low if several else None,
-        "high": high if several else None,
-    }
+    low, middle, high = np.percentile(there, (2.5, 50, 97.5)).tolist()
+    return told | {"exponent": first if whole else middle, "low": low, "high": high}
 
 
 def _found(draws: Sequence[int | None]) -> float | None:

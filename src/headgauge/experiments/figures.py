@@ -13,6 +13,7 @@ from headgauge.experiments import (
     fig2c_critical,
     fig3_separability,
     fig4_sensitivity,
+    gains,
     signs,
     vanishing,
 )
@@ -37,6 +38,7 @@ def figures(measured: Measured, settings: ReproduceSettings, text: str) -> dict[
         "coverage": coverage.run(measured, settings.discussion),
         "vectors": assumptions.run(measured, settings.assumption),
         "signs": signs.run(measured, vars(settings.chosen)),
+        "gains": gains.run(measured, settings.chosen, settings.guideline),
         "choices": choice_table(measured, critical, settings.chosen),
     }
     return {name: frame.with_columns(text=pl.lit(text)) for name, frame in found.items()}

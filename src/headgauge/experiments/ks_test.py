@@ -53,6 +53,12 @@ def fewer(heads: int, few: int, draws: int, seed: int) -> np.ndarray:
     return head_counts(drawn, heads)
 
 
+def resample(heads: int, draws: int, seed: int) -> np.ndarray:
+    """Draws of as many heads as there are, with replacement."""
+    source = np.random.default_rng(seed)
+    return head_counts([source.integers(heads, size=heads) for _ in range(draws)], heads)
+
+
 def head_counts(draws: Sequence[np.ndarray], heads: int) -> np.ndarray:
     """How often each head is in each draw."""
     return np.array([np.bincount(each, minlength=heads) for each in draws])

@@ -2,7 +2,9 @@
 
 The paper leaves open which vectors and keys it means. The first text is there for choosing: the
 choice whose numbers come closest to the paper's there is the one that all texts are measured with,
-and the others judge. A choice that the caller makes leaves all texts for judging.
+and the others judge; so it is with the reading of Algorithm 5. A choice that the caller makes
+leaves all texts for judging, and Algorithm 5 is read as the model works: scaled logits, visible
+keys.
 
     OUT/choosing/          the pass over the first text that the choice is made by
     OUT/texts/NAME/        a run for each text: tables, manifest
@@ -32,6 +34,7 @@ from headgauge.experiments.result import Judging, Reproduction, read_timing, sta
 from headgauge.experiments.settings import ReproduceSettings
 from headgauge.experiments.timing import timing_table
 from headgauge.experiments.verdicts import Evidence, choose_reading, judge, verdict_tables
+from headgauge.experiments.verdicts.sensitivity import READINGS
 from headgauge.results.paper_tables import open_paper, text_folder
 
 Progress = Callable[[float], object]
@@ -89,7 +92,7 @@ def make_reproduction(
     layers = len(models.attention_modules(source.open().model))
     settings = replace(settings, model_layers=layers)
     plans: dict[str, Plan] = {}
-    for given in _several(texts):
+    for given in _several(texts, settings.quick):
         plan = make_plan(source, given, settings)
         if any(plan.text.sha256 == other.text.sha256 for other in plans.values()):
             raise InputError(
@@ -103,13 +106,18 @@ def make_reproduction(
     return ReproductionPlan(plans, settings)
 
 
-def _several(texts: Texts) -> Sequence[Any]:
-    """The texts one by one; token ids are one text."""
+def _several(texts: Texts, quick: bool) -> Sequence[Any]:
+    """The texts one by one; token ids are one text. A quick run reads one."""
     if texts is None:
-        return models.default_texts()
-    if isinstance(texts, (list, tuple)) and texts and not isinstance(texts[0], int):
-        return texts
-    return [texts]
+        found = models.default_texts()
+        return found[:1] if quick else found
+    if not isinstance(texts, (list, tuple)) or not texts or isinstance(texts[0], int):
+        return [texts]
+    if quick and len(texts) > 1:
+        raise InputError(
+            f"a quick run reads one text, and {len(texts)} were given: give one, or leave quick out"
+        )
+    return texts
 
 
 def run_reproduction(
@@ -158,7 +166,8 @@ def judged_frames(
     choice = settings.chosen
     by_text = {name: figures(found, settings, name) for name, found in measured.items()}
     first = next(iter(by_text))
-    reading = choose_reading(Evidence(by_text[first], vars(choice)))
+    plain = Evidence(by_text[first], vars(choice))
+    reading = choose_reading(plain) if chooses else plain.reading
     seen = {
         name: judge(Evidence(frames, vars(choice), reading), scans[name].untrained())
         for name, frames in by_text.items()
@@ -169,7 +178,7 @@ def judged_frames(
         choice=vars(choice),
         chosen_on=first if chooses else None,
         reading=reading,
-        stands=tuple(stands(scans, settings, first if chooses else None)),
+        stands=tuple(stands(scans, settings, first if chooses else None, READINGS[reading])),
     )
     return paper | {"readings": readings, "verdicts": verdicts}, judging
 

@@ -93,10 +93,13 @@ class Reproduction:
 
 
 def stands(
-    scans: Mapping[str, ScanResult], settings: ReproduceSettings, chosen_on: str | None
+    scans: Mapping[str, ScanResult],
+    settings: ReproduceSettings,
+    chosen_on: str | None,
+    reading: str,
 ) -> Iterator[str]:
     """What a reader must know before the first number."""
-    choice = settings.chosen.name
+    choice = f"vectors and keys: {settings.chosen.name}; Algorithm 5: {reading}"
     if settings.quick:
         yield (
             f"quick run: {settings.paper_rows} of {settings.length} query rows per head for "
@@ -116,13 +119,16 @@ def stands(
             role = ", for choosing" if text == chosen_on else ", for judging"
         yield f"text {text}{role}{origin}"
     if chosen_on is None:
-        yield f"vectors and keys: {choice}, as asked for"
+        yield f"{choice}; as asked for, so that every text judges"
     elif len(scans) > 1:
-        yield f"vectors and keys: {choice}, the closest to the paper on {chosen_on}"
+        yield (
+            f"{choice}; the closest to the paper on {chosen_on}, which does not count as a text on "
+            "which a claim that leans on them held"
+        )
     else:
         yield (
-            f"vectors and keys: {choice}, the closest to the paper on this text; with no second "
-            "text to judge on, no claim is judged"
+            f"{choice}; the closest to the paper on this text; with no second text to judge on, no "
+            "claim is judged"
         )
 
 

@@ -12,6 +12,7 @@ then, on every text:
     window 0, longest L      every other choice, a grid of N, drawn rows
     window 0, every L        other rules on the same logits, drawn rows; at the longest Figure 4
     windows 1 …, every L     the chosen one, drawn rows: the bands
+    every window, longest L  the guidelines' rules, drawn rows
     every window and L       vanishing weights
     every window, longest L  what `headgauge scan` measures: the verdicts on the heads
 
@@ -35,6 +36,7 @@ from headgauge.experiments import (
     fig3_separability,
     fig4_rules,
     fig4_sensitivity,
+    gains,
     vanishing,
 )
 from headgauge.experiments.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule
@@ -82,6 +84,7 @@ class ReproduceSettings(UnitSettings):
     lemma_1: vanishing.Config = field(default_factory=vanishing.Config)
     discussion: coverage.Config = field(default_factory=coverage.Config)
     assumption: assumptions.Config = field(default_factory=assumptions.Config)
+    guideline: gains.Config = field(default_factory=gains.Config)
     model_layers: int = 1
 
     def __post_init__(self) -> None:
@@ -165,14 +168,22 @@ class ReproduceSettings(UnitSettings):
         if not self._rules_at(key):
             return
         longest = key.length == self.length
-        asked = dict.fromkeys(self.rules, self._some(key.length))
+        top_ns = self._some(key.length) if longest else self._fig2a(key.length)
+        for name in self.rules:
+            yield self._under_rule(choice, name, top_ns)
         if longest and choice == self.chosen:
-            few = tuple(n for n in TOP_NS if n < key.length)
-            asked = dict.fromkeys(GUIDELINE_RULES, few) | asked
-        for name, top_ns in asked.items():
-            top_ns = top_ns if longest else self._fig2a(key.length)
-            request = self._request(choice, top_ns, "rules", self.drawn_rows)
-            yield replace(request, rule=name, normalizer=rule(name))
+            yield from self._guideline_rules(key, but=self.rules)
+
+    def _guideline_rules(self, key: UnitKey, but: tuple[str, ...] = ()) -> Iterator[CurveRequest]:
+        """What the guidelines are judged by, whichever rules were asked for."""
+        few = tuple(n for n in TOP_NS if n < key.length)
+        for name in GUIDELINE_RULES:
+            if name not in but:
+                yield self._under_rule(self.chosen, name, few)
+
+    def _under_rule(self, choice: Choice, name: str, top_ns: tuple[int, ...]) -> CurveRequest:
+        request = self._request(choice, top_ns, "rules", self.drawn_rows)
+        return replace(request, rule=name, normalizer=rule(name))
 
     def _rules_at(self, key: UnitKey) -> bool:
         return key.length == self.length or self.rules_over_length
@@ -181,6 +192,8 @@ class ReproduceSettings(UnitSettings):
         """A further window, for the bands."""
         top_ns = self._some(key.length) if key.length == self.length else self._fig2a(key.length)
         yield self._request(self.chosen, top_ns, "windows", self.drawn_rows)
+        if key.length == self.length:
+            yield from self._guideline_rules(key)
 
     def _request(
         self, choice: Choice, top_ns: tuple[int, ...], part: str, rows: int | None

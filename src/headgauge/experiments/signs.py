@@ -10,18 +10,18 @@ from typing import Any
 import polars as pl
 from scipy import stats
 
-from headgauge.experiments.measured import CHOICE, Measured
+from headgauge.experiments import limits
+from headgauge.experiments.measured import Measured
 from headgauge.results.paper_schema import SignRow
 from headgauge.results.schema import HEAD, frame_schema
 
 SIGNS = ("entropy_share", "effective_n", "sink_weight", "jacobian_norm")
-TOP_N = 16
 
 
 def run(measured: Measured, choice: dict[str, str]) -> pl.DataFrame:
     """SignRows at the longest L."""
-    wanted = choice | {"rule": "model", "top_n": TOP_N, "length": measured.length}
-    share = measured.curves.filter(**{k: v for k, v in wanted.items() if k in (*CHOICE, *wanted)})
+    wanted = choice | {"rule": "model", "top_n": limits.SETTLED, "length": measured.length}
+    share = measured.curves.filter(**wanted)
     share = share.group_by(HEAD).agg(pl.col("separability").sort().mean())
     heads = measured.heads.filter(length=measured.length)
     heads = heads.group_by(HEAD).agg(pl.col(SIGNS).sort().mean())

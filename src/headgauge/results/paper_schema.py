@@ -12,6 +12,7 @@
     paper/coverage.parquet     CoverageRow     what several heads separate of one set of tokens
     paper/vectors.parquet      VectorRow       how isotropic the vectors are and how far apart
     paper/signs.parquet        SignRow         what goes with a head's separability
+    paper/gains.parquet        GainRow         what a colder or length-aware rule changes
     paper/choices.parquet      ChoiceRow       what depends on the choice of vectors and keys
     paper/readings.parquet     ReadingRow      one row per text and claim: what was seen there
     paper/verdicts.parquet     PaperVerdictRow one row per claim: the verdict over all texts
@@ -121,9 +122,9 @@ class GrowthRow:
     expected: str
     level: float
     exponent: float | None  # the middle draw; None: most draws lack a critical N at some L
-    low: float | None  # the middle 95 % of the draws that have one at every L
-    high: float | None
-    found: float  # share of such draws
+    low: float | None  # the middle 95 % of the draws that have one at every L; with 144 heads or
+    high: float | None  # fewer, of draws with replacement
+    found: float  # share of the draws that have one at every L
     shortest: int  # L from here
     longest: int  # to here
     heads: int  # drawn
@@ -262,6 +263,23 @@ class SignRow:
 
 
 @dataclass(frozen=True)
+class GainRow:
+    """What one rule changes against another on the same logits, at the longest L."""
+
+    text: str
+    measure: str  # "separability" (N_s/N) or "jacobian" (its norm, mean over rows)
+    rule: str
+    against: str
+    top_n: int | None  # N, of separability
+    change: float  # separability: the difference, mean over heads and windows; jacobian: the ratio
+    low: float | None  # 95 %: over windows, of the paired differences; jacobian: over the rows
+    high: float | None
+    heads: int
+    windows: int
+    rows: float
+
+
+@dataclass(frozen=True)
 class ReadingRow:
     """A claim of the paper on one text."""
 
@@ -281,10 +299,10 @@ class PaperVerdictRow:
     where: str  # "Fig. 2a"
     statement: str
     paper: str  # the paper's number
-    held: int  # texts on which it was seen
-    texts: int  # texts on which it was decided
+    held: int  # judging texts on which it was seen; where a choice was made on one, without it
+    texts: int  # judging texts on which it was decided
     verdict: str
-    comment: str
+    comment: str  # how the texts differ, and what the text for choosing showed
 
 
 REPRODUCED = "reproduced"
@@ -309,6 +327,7 @@ PAPER_TABLES: dict[str, type] = {
     "coverage": CoverageRow,
     "vectors": VectorRow,
     "signs": SignRow,
+    "gains": GainRow,
     "choices": ChoiceRow,
     "readings": ReadingRow,
     "verdicts": PaperVerdictRow,

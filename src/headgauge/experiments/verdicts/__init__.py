@@ -1,8 +1,9 @@
 """The paper's claims, one by one, beside what was measured, text by text and over all texts.
 
 Each judge looks at one text, under the choice that was measured in full, and returns what it saw
-with a word; the limits that decide the word stand in `limits`. `verdict_table` puts the texts
-together: a claim is reproduced if it is on every text, and with one text nothing is.
+with a word; the limits that decide the word stand in `limits`. `verdict_tables` puts the texts
+together. The text that a choice was made on does not count for what leans on the choice: a claim is
+reproduced if it is on every text that judges, and with one text nothing is judged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,8 @@ from headgauge.results.paper_schema import (
 )
 from headgauge.results.schema import frame_schema
 
+# Neither the vectors and keys nor the reading of Algorithm 5 play a part: every text judges these.
+FREE: tuple[Judge, ...] = (other.largest_vanishes, other.corollary_1_near, other.run_time)
 JUDGES: tuple[Judge, ...] = (
     other.largest_vanishes,
     other.corollary_1_near,
@@ -85,7 +88,8 @@ def choose_reading(evidence: Evidence) -> tuple[str, str]:
 def verdict_tables(
     seen: Mapping[str, Sequence[Seen]], chosen_on: str | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """ReadingRows and PaperVerdictRows. `chosen_on` is the text the choice was made on, if any."""
+    """ReadingRows and PaperVerdictRows, of what `judge` saw on each text. `chosen_on` is the text
+    that the choice and the reading were made on, if they were not given."""
     readings = [
         {"text": text}
         | {name: getattr(each, name) for name in frame_schema(ReadingRow) if name != "text"}
@@ -93,46 +97,53 @@ def verdict_tables(
         for each in claims
     ]
     verdicts = []
-    for claims in zip(*seen.values(), strict=True):
-        words = [each.verdict for each in claims]
-        first = claims[0]
-        told = {name: getattr(first, name) for name in ("claim", "where", "statement", "paper")}
-        decided = [each for each in words if each in _DECIDED]
-        verdicts.append(
-            told
-            | {"held": sum(each in _HELD for each in words), "texts": len(decided)}
-            | {"verdict": joint(words), "comment": _comment(claims, seen, chosen_on)}
-        )
+    for judge_, claims in zip(JUDGES, zip(*seen.values(), strict=True), strict=True):
+        words = {text: each.verdict for text, each in zip(seen, claims, strict=True)}
+        aside = None if judge_ in FREE else chosen_on
+        choosing = None if aside is None else words.pop(aside)
+        told = {name: getattr(claims[0], name) for name in ("claim", "where", "statement", "paper")}
+        counts = {
+            "held": sum(word in _HELD for word in words.values()),
+            "texts": sum(word in _DECIDED for word in words.values()),
+        }
+        verdict = joint(list(words.values()), choosing)
+        why = dict.fromkeys(each.comment for each in claims)
+        comment = " ".join(why) if verdict == UNTESTABLE else _comment(words, aside, choosing)
+        verdicts.append(told | counts | {"verdict": verdict, "comment": comment})
     return (
         pl.DataFrame(readings, schema=frame_schema(ReadingRow)),
         pl.DataFrame(verdicts, schema=frame_schema(PaperVerdictRow)),
     )
 
 
-def joint(words: Sequence[str]) -> str:
-    """One word for all texts. With a single one nothing that was measured is judged."""
-    found = set(words)
-    if found == {UNTESTABLE}:
+def joint(judging: Sequence[str], choosing: str | None = None) -> str:
+    """One word for a claim, from its words on the texts that judge and on the one for choosing.
+
+    The judging texts decide. What held where it was chosen to hold is no evidence; what failed even
+    there keeps a claim from being reproduced. A single text that speaks judges nothing.
+    """
+    words = [each for each in judging if each != UNTESTABLE]
+    spoken = words + [each for each in (choosing,) if each not in (None, UNTESTABLE)]
+    if not spoken:
         return UNTESTABLE
-    if len(words) < 2:
-        return FEW_ROWS if found == {FEW_ROWS} else ONE_TEXT
-    held, failed = found & set(_HELD), NOT_REPRODUCED in found
-    if held and failed:
+    if len(spoken) < 2:
+        return FEW_ROWS if FEW_ROWS in spoken else ONE_TEXT
+    found = set(words)
+    failed = NOT_REPRODUCED in found
+    if found & set(_HELD) and (failed or choosing == NOT_REPRODUCED):
         return DEPENDS
     if failed:  # one text is enough to say that it does not hold everywhere
         return NOT_REPRODUCED
     if found <= set(_HELD):
         return PRINTED_ONLY if PRINTED_ONLY in found else REPRODUCED
-    return FEW_ROWS if FEW_ROWS in found else UNDECIDED if UNDECIDED in found else UNTESTABLE
+    return FEW_ROWS if FEW_ROWS in found else UNDECIDED
 
 
-def _comment(
-    claims: Sequence[Seen], seen: Mapping[str, Sequence[Seen]], chosen_on: str | None
-) -> str:
-    """What differs between the texts, and the reservation where one was used to choose."""
-    words = dict(zip(seen, (each.verdict for each in claims), strict=True))
-    if len(set(words.values())) == 1:
-        return ""
-    said = ", ".join(f"{word} on {text}" for text, word in words.items())
-    chosen = f"; the choice was made on {chosen_on}" if chosen_on in words else ""
-    return f"{said[0].upper()}{said[1:]}{chosen}."
+def _comment(words: Mapping[str, str], aside: str | None, choosing: str | None) -> str:
+    """Which judging texts differ, and what the text for choosing showed."""
+    said = []
+    if len(set(words.values())) > 1:
+        said.append(", ".join(f"{word} on {text}" for text, word in words.items()))
+    if choosing is not None and choosing != UNTESTABLE:
+        said.append(f"{choosing} on {aside}, where the choice was made")
+    return " ".join(f"{each[0].upper()}{each[1:]}." for each in said)

@@ -6,7 +6,6 @@ from typing import Any
 import polars as pl
 
 from headgauge.experiments import limits
-from headgauge.experiments.fig2c_critical import GPT2_HEADS, SHORTEST
 from headgauge.experiments.verdicts.evidence import (
     Evidence,
     Interval,
@@ -35,7 +34,7 @@ def critical_share(evidence: Evidence) -> Seen:
         printed=_told(evidence, "printed"),
         corrected=_told(evidence, "appendix")
         + f"; against its upper side {'none' if upper is None else f'N = {upper}'}",
-        verdict=either(*by, enough=rows["printed"]["rows"] >= limits.ROWS),
+        verdict=either(*by, judged=rows["printed"]["rows"] >= limits.ROWS),
         comment=f"{_parting(evidence)}{_other_choices(evidence.frames['choices'])} It depends on "
         "the choice, on the level, and on how many heads there are: more heads, later acceptance.",
     )
@@ -58,7 +57,7 @@ def critical_over_length(evidence: Evidence) -> Seen:
         paper="≈ .06 L at every L",
         printed=told["printed"],
         corrected=told["appendix"] or "not measured",
-        verdict=either(*by, enough=found["printed"][max(found["printed"])]["rows"] >= limits.ROWS),
+        verdict=either(*by, judged=found["printed"][max(found["printed"])]["rows"] >= limits.ROWS),
         comment="The text calls the curve sub-linear in the same sentence; .06 L is linear.",
     )
 
@@ -83,7 +82,7 @@ def critical_sub_linear(evidence: Evidence) -> Seen:
             continue
         ends = (row["exponent"],) * 2 if row["low"] is None else (row["low"], row["high"])
         sub = below(ends, limits.SUB_LINEAR)
-        by.append(sub if row["found"] >= 0.975 else None if sub is not False else False)
+        by.append(sub if row["found"] >= limits.FOUND else None if sub is not False else False)
         told.append(f"{power(row['exponent'], ends)}, in {row['found']:.0%} of the draws")
     row = rows["printed"]
     return Seen(
@@ -93,7 +92,7 @@ def critical_sub_linear(evidence: Evidence) -> Seen:
         paper="sub-linear",
         printed=f"{told[0]} of {row['heads']} heads, L = {row['shortest']} to {row['longest']}",
         corrected=told[1],
-        verdict=either(*by, enough=over[max(over)]["rows"] >= limits.ROWS),
+        verdict=either(*by, judged=over[max(over)]["rows"] >= limits.ROWS),
         comment="",
     )
 
@@ -133,7 +132,7 @@ def _at_longest(evidence: Evidence) -> dict[str, dict[str, Any]]:
 
 def _over_length(evidence: Evidence, form: str) -> dict[int, dict[str, Any]]:
     rows = _rows(evidence, form, limits.LEVEL)
-    return {row["length"]: row for row in rows if row["length"] >= SHORTEST}
+    return {row["length"]: row for row in rows if row["length"] >= limits.SHORTEST}
 
 
 def _share_told(row: dict[str, Any]) -> str:
@@ -161,7 +160,7 @@ def _one_told(row: dict[str, Any]) -> str:
     else:
         said = f"N = {n} = {n / row['length']:.3f} L {at}"
     if drawn:
-        said += f" with {GPT2_HEADS} heads"
+        said += f" with {limits.HEADS} heads"
     if low is not None:
         said += f" ({low} to {'none' if high is None else high} over draws)"
     if drawn:

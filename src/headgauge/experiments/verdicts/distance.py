@@ -12,11 +12,11 @@ from headgauge.experiments.verdicts.evidence import (
     below,
     both,
     either,
+    enough,
     log_slope,
     power,
     ratio,
     reach,
-    rows_of,
     slope_reach,
     told,
     within,
@@ -37,7 +37,7 @@ def distance_grows(evidence: Evidence) -> Seen:
         paper="linear",
         printed=f"{power(slope, ends)}; {at_longest(curve)}",
         corrected="same",
-        verdict=word(within(ends, limits.LINEAR), rows_of(curve) >= limits.ROWS),
+        verdict=word(within(ends, limits.LINEAR), enough(curve)),
         comment="Linear growth means that s does not shrink: in the regime of Lemma 1, where "
         "weights vanish like 1/L, the distance would be bounded.",
     )
@@ -63,7 +63,7 @@ def expectation_grows(evidence: Evidence) -> Seen:
         corrected=f"{power(slopes['appendix'], corrected)}; {at_longest(curves['appendix'], 2)} "
         f"(eq. 24); its upper side {power(slopes['upper'], ends['upper'])}"
         + (f"; {at_longest(upper, 1)}" if upper else ""),
-        verdict=either(*by, enough=rows_of(curves["printed"]) >= limits.ROWS),
+        verdict=either(*by, judged=enough(curves["printed"])),
         comment="The true expectation is at most (N + 1) max‖x‖ at any length; the printed "
         "expression grows like (L − N)‖x̄‖.",
     )
@@ -89,7 +89,7 @@ def bound_is_safe(evidence: Evidence) -> Seen:
         corrected=evidence.tighter("fig2a", "length"),
         verdict=word(
             both(safe, within(wide, (limits.CONSERVATIVE, math.inf))),
-            rows_of(distance) >= limits.ROWS,
+            enough(distance),
         ),
         comment="Theorem 1.1 is true for the top N; the two-sided sandwich costs less and is "
         "tighter.",
@@ -109,7 +109,7 @@ def distance_levels_off(evidence: Evidence) -> Seen:
         paper="plateau beyond N ≈ 20",
         printed=", ".join(told(curve[n]) for n in (1, 20, 100)) + " at N = 1, 20, 100",
         corrected="same",
-        verdict=word(below(ends, limits.PLATEAU), rows_of(curve) >= limits.ROWS),
+        verdict=word(below(ends, limits.PLATEAU), enough(curve)),
         comment=f"After N = 20 it moves by {share:.0%} of its rise before. For larger N it falls "
         "to 0 at N = L, because fewer tokens are left to be summed over.",
     )
@@ -148,7 +148,7 @@ def expectation_converges(evidence: Evidence) -> Seen:
         paper="converge",
         printed=ratios_told[0],
         corrected=f"{ratios_told[1]} (eq. 24)",
-        verdict=either(*holds, enough=rows_of(distance) >= limits.ROWS),
+        verdict=either(*holds, judged=enough(distance)),
         comment="A random subset misses the few heavy tokens: its true expectation stays far below "
         "the distance of the top N until N is near L.",
     )
@@ -175,7 +175,7 @@ def bound_tightens(evidence: Evidence) -> Seen:
         paper="tightens",
         printed=f"bound/d̃ = {shown} at N = {', '.join(map(str, ratios))}",
         corrected=evidence.tighter("fig2b", "top_n"),
-        verdict=word(tight, rows_of(distance) >= limits.ROWS),
+        verdict=word(tight, enough(distance)),
         comment=""
         if tight
         else "The printed bound loosens with N, as the selected vectors cancel; nothing collapses.",

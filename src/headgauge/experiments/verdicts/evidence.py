@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from headgauge.experiments import limits
 from headgauge.results.paper_schema import (
     FEW_ROWS,
     NOT_REPRODUCED,
@@ -63,11 +64,11 @@ class Evidence:
 Judge = Callable[[Evidence], Seen]
 
 
-def told(row: Mapping[str, Any], digits: int = 0) -> str:
-    """A mean with its interval, where there is one."""
+def told(row: Mapping[str, Any], digits: int = 0, name: str = "mean") -> str:
+    """A number with its interval, where there is one."""
     if row["low"] is None:
-        return f"{row['mean']:.{digits}f}"
-    return f"{row['mean']:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
+        return f"{row[name]:.{digits}f}"
+    return f"{row[name]:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
 
 
 def at_longest(curve: Curve, digits: int = 0) -> str:
@@ -110,11 +111,11 @@ def _slope(points: Iterable[tuple[float, float]]) -> float:
     return float(np.polyfit(places, values, 1)[0])
 
 
-def within(interval: Interval, limits: Interval) -> bool | None:
-    """Whether an interval lies within the limits; None if it reaches over one of them."""
-    if limits[0] <= interval[0] and interval[1] <= limits[1]:
+def within(interval: Interval, ends: Interval) -> bool | None:
+    """Whether an interval lies within two limits; None if it reaches over one of them."""
+    if ends[0] <= interval[0] and interval[1] <= ends[1]:
         return True
-    return False if interval[1] < limits[0] or limits[1] < interval[0] else None
+    return False if interval[1] < ends[0] or ends[1] < interval[0] else None
 
 
 def below(interval: Interval, limit: float) -> bool | None:
@@ -129,16 +130,16 @@ def both(*answers: bool | None) -> bool | None:
     return None if None in answers else True
 
 
-def word(holds: bool | None, enough: bool = True) -> str:
+def word(holds: bool | None, judged: bool = True) -> str:
     """The word for a claim that was looked at under one formula."""
-    if not enough:
+    if not judged:
         return FEW_ROWS
     return UNDECIDED if holds is None else REPRODUCED if holds else NOT_REPRODUCED
 
 
-def either(printed: bool | None, corrected: bool | None, enough: bool = True) -> str:
+def either(printed: bool | None, corrected: bool | None, judged: bool = True) -> str:
     """The word for a claim that was looked at under two formulas."""
-    if not enough:
+    if not judged:
         return FEW_ROWS
     if corrected:
         return REPRODUCED
@@ -147,9 +148,12 @@ def either(printed: bool | None, corrected: bool | None, enough: bool = True) ->
     return PRINTED_ONLY if printed else NOT_REPRODUCED
 
 
-def rows_of(curve: Curve) -> float:
-    """The query rows behind the last place of a curve."""
-    return float(curve[max(curve)]["rows"] or 0) if curve else 0.0
+def enough(curve: Curve, rows: int = limits.ROWS) -> bool:
+    """Whether the last place of a curve has rows and windows enough to be judged by."""
+    if not curve:
+        return False
+    last = curve[max(curve)]
+    return (last["rows"] or 0) >= rows and (last["windows"] or 0) >= limits.WINDOWS
 
 
 def absent(claim: str, where: str, paper: str) -> Seen:

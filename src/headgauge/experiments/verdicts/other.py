@@ -8,10 +8,13 @@ from headgauge.experiments.verdicts.evidence import (
     Seen,
     absent,
     at_longest,
+    below,
+    both,
+    enough,
     log_slope,
     power,
+    ratio,
     reach,
-    rows_of,
     slope_reach,
     within,
     word,
@@ -42,7 +45,7 @@ def largest_vanishes(evidence: Evidence) -> Seen:
         paper="1/L",
         printed=f"{power(log_slope(curve), ends)}; {at_longest(curve, 2)}",
         corrected="; ".join(told),
-        verdict=word(within(ends, limits.VANISHES), rows_of(curve) >= limits.VANISHING_ROWS),
+        verdict=word(within(ends, limits.VANISHES), enough(curve, limits.VANISHING_ROWS)),
         comment="Lemma 1 holds for logits within bounds that do not grow with L; a head that picks "
         "its tokens raises their logits with the context." + _rules(evidence),
     )
@@ -74,8 +77,8 @@ def corollary_1_near(evidence: Evidence) -> Seen:
         for form, curve in bounds.items()
         if last in curve
     }
-    printed = bounds["printed"][last]["mean"]
-    near = printed <= 1 and over["printed"] <= limits.BOUND_NEAR
+    bound = reach(bounds["printed"][last])
+    near = both(below(bound, 1.0), below(ratio(bound, reach(weight[last])), limits.BOUND_NEAR))
     size = (
         f"10^{math.log10(over['printed']):.0f}"
         if over["printed"] > 1e3
@@ -87,13 +90,13 @@ def corollary_1_near(evidence: Evidence) -> Seen:
         statement="Unless queries and keys are large, weights stay within e^{±2Δ/T}/L.",
         paper="a bound on every weight",
         printed=f"{size} times the largest weight at L = {last}"
-        + (", above 1: it says nothing" if printed > 1 else ""),
+        + (", above 1: it says nothing" if bound[0] > 1 else ""),
         corrected=", ".join(
             f"{words} {over[form]:.2g} times"
             for form, words in (("range", "from the row's own range"), ("mean", "by Jensen"))
             if form in over
         ),
-        verdict=word(near, rows_of(weight) >= limits.VANISHING_ROWS),
+        verdict=word(near, enough(weight, limits.VANISHING_ROWS)),
         comment="True with Δ = ‖q‖ max‖k‖, but the norms of real queries and keys leave it nothing "
         "to say.",
     )
