@@ -16,18 +16,30 @@ from torch import Tensor
 
 from headgauge import experiments
 from headgauge.diagnostics.requests import spread_rows
-from headgauge.experiments import ReproduceSettings, Reproduction, fig2c_critical, fig4_sensitivity
+from headgauge.experiments import (
+    Choice,
+    Measured,
+    ReproduceSettings,
+    Reproduction,
+    coverage,
+    fig2c_critical,
+    fig4_sensitivity,
+    vanishing,
+)
 from headgauge.results.paper_schema import (
+    PAPER_TABLES,
     ChoiceRow,
     CriticalRow,
     FigureRow,
     SensitivityFigureRow,
 )
-from headgauge.results.schema import frame_schema
+from headgauge.results.schema import PAPER, TABLES, frame_schema
 
 LENGTHS = (20, 40, 110)
+CHOICE = {"vectors": "final", "scale": "unit", "keys": "all"}
 SETTINGS = ReproduceSettings(
     lengths=LENGTHS,
+    choice=Choice(**CHOICE),
     windows=2,
     threads=1,
     precision="float64",
@@ -38,8 +50,9 @@ SETTINGS = ReproduceSettings(
     rules=("softmax T=2", "sparsemax"),
     fig2c=fig2c_critical.Config(draws=20),
     fig4=fig4_sensitivity.Config(temperatures=fig4_sensitivity.grid(5), rows=7),
+    lemma_1=vanishing.Config(rows=6),
+    discussion=coverage.Config(rows=5),
 )
-CHOICE = {"vectors": "final", "scale": "unit", "keys": "all"}
 
 
 @contextmanager
@@ -77,7 +90,17 @@ def model() -> Any:
 
 @pytest.fixture(scope="session")
 def tokens() -> Tensor:
-    source = torch.Generator().manual_seed(1)
+    return _tokens(1)
+
+
+@pytest.fixture(scope="session")
+def other_tokens() -> Tensor:
+    """A second text."""
+    return _tokens(2)
+
+
+def _tokens(seed: int) -> Tensor:
+    source = torch.Generator().manual_seed(seed)
     return torch.randint(100, (2, LENGTHS[-1]), generator=source)
 
 
@@ -88,12 +111,12 @@ def settings() -> ReproduceSettings:
 
 @pytest.fixture(scope="session")
 def reproduce(model: Any, tokens: Tensor) -> Callable[..., Reproduction]:
-    """A whole run of the small model."""
+    """A whole run of the small model, on one text and with a choice unless told otherwise."""
 
-    def run(**more: Any) -> Reproduction:
+    def run(texts: Any = tokens, **more: Any) -> Reproduction:
         with _unchecked():
             given: dict[str, Any] = {"settings": SETTINGS} | more
-            return experiments.reproduce(model, tokens, **given)
+            return experiments.reproduce(model, texts, **given)
 
     return run
 
@@ -186,9 +209,9 @@ class Frames:
 
     def figure(self, along: str, **measures: dict[int, float]) -> pl.DataFrame:
         """FigureRows: measure={place: mean}; `maximum` is the mean too."""
-        default = CHOICE | {"rule": "model", "length": 1024, "top_n": 5, "heads": 8, "windows": 1}
+        default = CHOICE | {"rule": "model", "length": 1024, "top_n": 5, "heads": 8, "windows": 2}
         rows = [
-            {"measure": measure, along: place, "mean": mean, "maximum": mean, "rows": 9.0}
+            {"measure": measure, along: place, "mean": mean, "maximum": mean, "rows": 64.0}
             for measure, curve in measures.items()
             for place, mean in curve.items()
         ]
@@ -197,7 +220,7 @@ class Frames:
     def critical(self, *rows: dict[str, Any]) -> pl.DataFrame:
         default = CHOICE | {
             "rule": "model", "length": 1000, "expected": "printed", "level": 0.01, "tried": 100,
-            "heads": 8, "windows": 1, "rows": 9.0,
+            "heads": 8, "windows": 1, "rows": 64.0,
         }  # fmt: skip
         made = [
             each | ({"share": each["critical_n"] / each.get("length", 1000)}
@@ -212,13 +235,27 @@ class Frames:
     def sensitivity(
         self, values: dict[tuple[str, float | None], dict[float, float]]
     ) -> pl.DataFrame:
-        """SensitivityFigureRows: {(direction, ε): {T: maximum}}."""
+        """SensitivityFigureRows: {(direction, ε): {T: maximum}}, without intervals."""
         rows = [
             {"direction": direction, "epsilon": epsilon, "temperature": t, "maximum": g}
             for (direction, epsilon), curve in values.items()
             for t, g in curve.items()
         ]
-        return _filled(SensitivityFigureRow, rows, {"logits": "scaled"})
+        return _filled(SensitivityFigureRow, rows, {"logits": "scaled", "rows": 64})
+
+    def table(self, name: str, *rows: dict[str, Any]) -> pl.DataFrame:
+        """A table of a reproduction."""
+        return _filled(PAPER_TABLES[name], list(rows), {})
+
+    def measured(self, curves: Any = (), **tables: Any) -> Measured:
+        """What a run left: rows or frames by their names, the others empty."""
+        given = {"curves": curves} | tables
+        names = {name: "curves" if name == "paper_curves" else name for name in (*PAPER, "heads")}
+        found = {
+            field: pl.DataFrame(given.get(field, ()), schema=frame_schema(TABLES[name]))
+            for name, field in names.items()
+        }
+        return Measured(**found)
 
 
 @pytest.fixture(scope="session")

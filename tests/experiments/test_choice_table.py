@@ -1,8 +1,11 @@
+import math
+
 import polars as pl
 import pytest
 
-from headgauge.experiments.choice_table import choice_table, critical_n, named
-from headgauge.experiments.measured import Measured
+from headgauge.experiments import limits
+from headgauge.experiments.choice_table import choice_table, closest
+from headgauge.experiments.choices import CHOICES, Choice
 from headgauge.results.schema import PaperCurveRow, frame_schema
 
 CHOICE = {"vectors": "final", "scale": "unit", "keys": "all"}
@@ -28,17 +31,19 @@ def _curves(choice=CHOICE, separability=SETTLED, distance=DISTANCE, **more) -> l
     ]  # fmt: skip
 
 
-def _table(frames, *curves, critical=60, closest=CHOICE) -> list[dict]:
-    frame = pl.DataFrame(
-        [row for each in curves for row in each], schema=frame_schema(PaperCurveRow)
-    )
+def _frame(frames, *curves, critical=60, in_full=None) -> pl.DataFrame:
+    critical = critical if isinstance(critical, list) else [(CHOICE, critical), (OTHER, critical)]
     rows = [
-        choice | {"critical_n": critical, "expected": expected}
-        for choice in (CHOICE, OTHER)
+        choice | {"critical_n": n, "expected": expected}
+        for choice, n in critical
         for expected in ("printed", "appendix")
     ]
-    measured = Measured(frame, pl.DataFrame(), pl.DataFrame())
-    return choice_table(measured, frames.critical(*rows), closest).to_dicts()
+    measured = frames.measured([row for each in curves for row in each])
+    return choice_table(measured, frames.critical(*rows), in_full)
+
+
+def _table(frames, *curves, **more) -> list[dict]:
+    return _frame(frames, *curves, **more).to_dicts()
 
 
 def test_a_choice_that_meets_all_three_numbers(frames):
@@ -49,6 +54,7 @@ def test_a_choice_that_meets_all_three_numbers(frames):
     assert (row["plateau_low"], row["plateau_high"]) == pytest.approx((0.70, 0.85))
     assert row["heads_in_band"] == 0.5  # the mean of N ≥ 16 is .775: two of the heads are on it
     assert row["closest"]
+    assert not row["measured"]
     assert row["rows"] == 128.0
 
 
@@ -75,15 +81,61 @@ def test_each_number_has_its_limits(frames, change, meets):
     assert row["agrees"] == meets
 
 
-def test_the_closest_comes_first_then_who_meets_more(frames):
+def _names(rows: list[dict]) -> list[str]:
+    return ["/".join(row[name] for name in CHOICE) for row in rows]
+
+
+def test_the_closest_is_the_one_that_meets_most(frames):
     better, third = _curves(OTHER), CHOICE | {"vectors": "hidden"}
     worse = _curves(third, SETTLED | {100: 0.1})
-    rows = _table(frames, better, worse, _curves(separability=SETTLED | {100: 0.1}))
-    assert [named(row) for row in rows] == [
-        "final/unit/all", "value/raw/visible", "hidden/unit/all",
-    ]  # fmt: skip
+    given = (better, worse, _curves(separability=SETTLED | {100: 0.1}))
+    table = _frame(frames, *given, in_full=Choice(**CHOICE))
+    rows = table.to_dicts()
+    assert _names(rows) == ["value/raw/visible", "final/unit/all", "hidden/unit/all"]
+    assert [row["agrees"] for row in rows] == [3, 2, 1]
     assert [row["closest"] for row in rows] == [True, False, False]
+    assert [row["measured"] for row in rows] == [False, True, False]
     assert rows[2]["critical_n"] is None  # no critical row for it
+    assert closest(table) == Choice(**OTHER)
+
+
+@pytest.mark.parametrize("best", [CHOICE, OTHER, vars(CHOICES[0]), vars(CHOICES[-3])])
+def test_any_choice_may_be_the_closest(frames, best):
+    """Nothing is closest by its name: here all but one have a plateau far from the paper's."""
+    far = {n: value / 4 for n, value in SETTLED.items()}
+    curves = [_curves(vars(choice), SETTLED if vars(choice) == best else far) for choice in CHOICES]
+    table = _frame(frames, *curves, critical=[(vars(each), 60) for each in CHOICES])
+    assert len(table) == 16
+    assert closest(table) == Choice(**best)
+
+
+def test_of_equals_the_one_that_is_least_off(frames):
+    """By the critical N in doublings from .06, and by the middle of the plateau."""
+    flat = dict.fromkeys(SETTLED, 0.775)  # the middle of the band
+    near = [(CHOICE, 50), (OTHER, 60)]
+    rows = _table(frames, _curves(separability=flat), _curves(OTHER, flat), critical=near)
+    assert _names(rows) == ["value/raw/visible", "final/unit/all"]
+    assert rows[0]["off"] == pytest.approx(0.0, abs=1e-12)
+    assert rows[1]["off"] == pytest.approx(abs(math.log2(50 / 60)))
+    low = dict.fromkeys(SETTLED, 0.71)
+    rows = _table(frames, _curves(separability=flat), _curves(OTHER, low), critical=60)
+    assert _names(rows) == ["final/unit/all", "value/raw/visible"]
+    assert rows[1]["off"] == pytest.approx((0.775 - 0.71) / 0.075)
+    none = _table(frames, _curves(separability=flat), critical=None)[0]["off"]
+    assert none == pytest.approx(math.log2(1 / limits.CRITICAL_SHARE))
+    both = _table(frames, _curves(OTHER, flat), _curves(separability=flat))
+    assert _names(both) == ["final/unit/all", "value/raw/visible"]  # a tie: the order of CHOICES
+
+
+def test_with_more_heads_than_the_paper_had_the_draws_decide(frames):
+    rows = [
+        CHOICE | {"critical_n": 90, "few_heads": 60, "few_found": 1.0},
+        CHOICE | {"critical_n": 80, "few_heads": None, "few_found": 0.2, "expected": "appendix"},
+    ]
+    table = choice_table(frames.measured(_curves()), frames.critical(*rows), None)
+    (row,) = table.to_dicts()
+    assert (row["critical_n"], row["critical_share"]) == (60, 0.06)
+    assert row["critical_n_corrected"] is None
 
 
 def test_only_the_models_rule_the_longest_l_and_the_first_window(frames):
@@ -126,16 +178,18 @@ def test_the_critical_n_is_that_of_the_longest_l(frames):
         {"critical_n": 5, "length": 100}, {"critical_n": 60}, {"critical_n": 9, "level": 0.05},
         {"critical_n": 8, "rule": "ssmax"},
     )  # fmt: skip
-    assert critical_n(critical, CHOICE, "printed") == (60, 0.06)
-    assert critical_n(critical, CHOICE, "printed", 0.05) == (9, 0.009)
-    assert critical_n(critical, CHOICE, "appendix") == (None, None)
+    (row,) = choice_table(frames.measured(_curves()), critical, None).to_dicts()
+    assert (row["critical_n"], row["critical_share"]) == (60, 0.06)
+    assert row["critical_n_corrected"] is None
 
 
 def test_the_run_has_every_choice(found):
     table = found.paper["choices"]
     assert len(table) == 16
     assert table["closest"].to_list() == [True] + [False] * 15
-    assert table["agrees"][1:].is_sorted(descending=True)
+    assert table["agrees"].is_sorted(descending=True)
+    measured = table.filter("measured")
+    assert measured.select(*CHOICE).rows() == [tuple(CHOICE.values())]
     fig3 = found.paper["fig3"].filter(rule="model", measure="separability", top_n=16, windows=1)
     for row in fig3.iter_rows(named=True):
         mine = table.filter(**{name: row[name] for name in CHOICE})

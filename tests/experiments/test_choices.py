@@ -2,15 +2,14 @@ import pytest
 import torch
 
 from headgauge.errors import InputError
-from headgauge.experiments.choices import CHOICES, CLOSEST, RULES, Choice, rule
+from headgauge.experiments.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule
 from headgauge.models import VECTOR_KINDS
 
 
-def test_every_reading_is_there_once_the_closest_among_them():
+def test_every_reading_is_there_once():
     assert len(set(CHOICES)) == len(CHOICES) == 4 * 2 * 2
     assert {choice.vectors for choice in CHOICES} == set(VECTOR_KINDS)
-    assert Choice("final", "unit", "all") == CLOSEST
-    assert CLOSEST in CHOICES
+    assert Choice("final", "unit", "all").name == "final/unit/all"
 
 
 @pytest.mark.parametrize(
@@ -30,7 +29,7 @@ def test_an_unknown_name_is_refused_in_a_line(wrong, line):
     assert str(error.value) == line
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", RULES | GUIDELINE_RULES)
 def test_a_rule_is_the_normalizer_under_its_name(name):
     logits = torch.randn(3, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     weights = rule(name)(logits, torch.ones(3, 9, dtype=torch.bool))
@@ -46,3 +45,14 @@ def test_an_unknown_rule_is_refused_in_a_line():
     with pytest.raises(InputError) as error:
         rule("hardmax")
     assert str(error.value) == f"no rule named 'hardmax' here; there are {', '.join(RULES)}"
+
+
+def test_the_length_aware_rule_is_softmax_at_256_and_sharper_beyond():
+    source = torch.Generator().manual_seed(1)
+    for keys, sharper in ((256, False), (255, None), (1024, True)):
+        logits = torch.randn(keys, dtype=torch.float64, generator=source)
+        weights = rule("ssmax from n=256")(logits, torch.ones(keys, dtype=torch.bool))
+        plain = torch.softmax(logits, -1)
+        assert torch.allclose(weights, plain, rtol=1e-12) == (sharper is False)
+        if sharper is not None:
+            assert (weights.max() > plain.max() * (1 + 1e-9)) == sharper

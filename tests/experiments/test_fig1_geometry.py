@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from headgauge.experiments import fig1_geometry
+from headgauge.experiments.choices import Choice
 from headgauge.experiments.fig1_geometry import Config, plane
-from headgauge.experiments.measured import Measured
-from headgauge.results.schema import KeyPointRow, PaperCurveRow, SensitivityRow, frame_schema
 from headgauge.theory.selection import context_vector, top_n
 from headgauge.theory.separability import distinguishable, radius
 
@@ -60,7 +59,7 @@ def test_the_second_axis_has_a_fixed_sign():
 
 
 def test_the_points_of_the_run_are_the_models(found, kept, attended):
-    points = pl.read_parquet(kept.folder / "points.parquet")
+    points = pl.read_parquet(kept.scan.folder / "points.parquet")
     assert points.select("layer", "head").unique().sort("layer").rows() == [(0, 0), (1, 0)]
     assert set(points["row"]) == {109}
     assert set(points["top_n"]) == {16}
@@ -111,7 +110,7 @@ def test_the_circle_is_an_illustration_in_the_plane(found):
 )
 def test_the_drawn_layers_are_spread_over_the_model(layers, drawn):
     asked = set()
-    probe = fig1_geometry.probe(Config(), layers)
+    probe = fig1_geometry.probe(Config(choice=Choice("final")), layers)
     assert (probe.table, probe.kinds) == ("points", ("final",))
     for layer, number in itertools.product(range(layers), range(2)):
         head = SimpleNamespace(head=number, call=SimpleNamespace(layer=layer, occurrence=0))
@@ -123,7 +122,5 @@ def test_the_drawn_layers_are_spread_over_the_model(layers, drawn):
     assert asked == {(layer, 0, "final") for layer in drawn}
 
 
-def test_without_points_there_is_the_circle():
-    rows = (PaperCurveRow, SensitivityRow, KeyPointRow)
-    empty = Measured(*(pl.DataFrame(schema=frame_schema(row)) for row in rows))
-    assert set(fig1_geometry.run(empty, Config())["panel"]) == {"circle"}
+def test_without_points_there_is_the_circle(frames):
+    assert set(fig1_geometry.run(frames.measured(), Config())["panel"]) == {"circle"}

@@ -3,7 +3,6 @@ import polars as pl
 import pytest
 
 from headgauge.experiments import fig2a_length
-from headgauge.experiments.measured import Measured
 from headgauge.theory import distance_bounds, expected_distance
 from headgauge.theory.distance import distance
 from headgauge.theory.selection import top_n
@@ -51,9 +50,9 @@ def test_rules_have_curves_of_their_own(found):
     assert own.filter(rule="sparsemax")["windows"].to_list() == [1, 1, 1]
 
 
-def test_only_the_configs_n_and_lengths(kept):
-    curves = pl.read_parquet(kept.folder / "paper_curves.parquet")
-    measured = Measured(curves, pl.DataFrame(), pl.DataFrame())
+def test_only_the_configs_n_and_lengths(kept, frames):
+    curves = pl.read_parquet(kept.scan.folder / "paper_curves.parquet")
+    measured = frames.measured(curves)
     some = fig2a_length.run(measured, fig2a_length.Config(top_n=7, lengths=(40, 999)))
     assert set(some["length"]) == {40}
     assert set(some["top_n"]) == {7}

@@ -2,7 +2,6 @@ import polars as pl
 import pytest
 
 from headgauge.experiments import fig2b_top_n
-from headgauge.experiments.measured import Measured
 from headgauge.theory import distance_bounds, expected_distance
 from headgauge.theory.distance import distance
 from headgauge.theory.selection import top_n
@@ -31,7 +30,7 @@ def test_an_n_is_theorys_on_the_models_own_attention(found, attended, n):
 
 
 def test_every_n_that_all_windows_have(found, kept):
-    curves = pl.read_parquet(kept.folder / "paper_curves.parquet")
+    curves = pl.read_parquet(kept.scan.folder / "paper_curves.parquet")
     closest = {"vectors": "final", "scale": "unit", "keys": "all", "rule": "model"}
     again = curves.filter(window=1, length=110, **closest)["top_n"].unique().sort()
     own = found.paper["fig2b"].filter(measure="distance", **closest)
@@ -46,8 +45,8 @@ def test_every_n_that_all_windows_have(found, kept):
     assert set(found.paper["fig2b"]["length"]) == {110}
 
 
-def test_a_config_with_a_smaller_largest_n(kept):
-    curves = pl.read_parquet(kept.folder / "paper_curves.parquet")
-    measured = Measured(curves, pl.DataFrame(), pl.DataFrame())
+def test_a_config_with_a_smaller_largest_n(kept, frames):
+    curves = pl.read_parquet(kept.scan.folder / "paper_curves.parquet")
+    measured = frames.measured(curves)
     some = fig2b_top_n.run(measured, fig2b_top_n.Config(top_ns=(1, 3)))
     assert set(some["top_n"]) == {1, 2, 3}

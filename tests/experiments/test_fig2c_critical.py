@@ -8,9 +8,15 @@ import pytest
 from scipy.stats import ks_2samp
 
 from headgauge.experiments import fig2c_critical
-from headgauge.experiments.fig2c_critical import Config, p_value, rejected_from
+from headgauge.experiments.fig2c_critical import Config
+from headgauge.experiments.ks_test import (
+    Samples,
+    head_counts,
+    largest_gaps,
+    p_value,
+    rejected_from,
+)
 from headgauge.experiments.measured import Measured
-from headgauge.results.schema import KeyPointRow, PaperCurveRow, SensitivityRow, frame_schema
 
 LENGTH = 50
 
@@ -46,9 +52,9 @@ def test_the_gap_that_is_rejected_is_scipys(size):
     assert p_value(size, 0) == 1
 
 
-def _samples(distance: np.ndarray, expectation: np.ndarray) -> fig2c_critical._Samples:
+def _samples(distance: np.ndarray, expectation: np.ndarray) -> Samples:
     top_ns = tuple(range(1, len(distance) + 1))
-    return fig2c_critical._Samples(top_ns, distance, expectation, (9.0,) * len(distance))
+    return Samples(top_ns, distance, expectation, (9.0,) * len(distance))
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -61,8 +67,8 @@ def test_gaps_are_the_statistic(ties):
         b[3] = a[3]
     draws = [draw.integers(30, size=30) for _ in range(8)]
     draws += [draw.choice(30, size=11, replace=False) for _ in range(4)]
-    counts = np.array([np.bincount(each, minlength=30) for each in draws])
-    found = fig2c_critical.largest_gaps(_samples(a, b), counts)
+    counts = head_counts(draws, 30)
+    found = largest_gaps(_samples(a, b), counts)
     assert found.shape == (6, 12)
     for (n, at), chosen in zip(
         itertools.product(range(6), range(12)), draws * 6, strict=True
@@ -72,9 +78,8 @@ def test_gaps_are_the_statistic(ties):
         assert (found[3] == 0).all()
 
 
-def _measured(distance: np.ndarray, printed: np.ndarray, **columns) -> Measured:
+def _measured(frames, distance: np.ndarray, printed: np.ndarray, **columns) -> Measured:
     """Curves of (N, heads) numbers, under the closest choice."""
-    schema = frame_schema(PaperCurveRow)
     top_ns = columns.pop("top_ns", range(1, len(distance) + 1))
     rows = [
         {
@@ -89,17 +94,15 @@ def _measured(distance: np.ndarray, printed: np.ndarray, **columns) -> Measured:
         for at, n in enumerate(top_ns)
         for head in range(distance.shape[1])
     ]  # fmt: skip
-    curves = pl.DataFrame([dict.fromkeys(schema) | row for row in rows], schema=schema)
-    empty = (pl.DataFrame(schema=frame_schema(row)) for row in (SensitivityRow, KeyPointRow))
-    return Measured(curves, *empty)
+    return frames.measured(rows)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_critical_n_is_that_of_the_naive_loop(seed):
+def test_the_critical_n_is_that_of_the_naive_loop(seed, frames):
     draw = np.random.default_rng(seed)
     distance = draw.normal(size=(15, 24))
     printed = draw.normal(size=(15, 24)) + np.linspace(2.5, 0, 15)[:, None]
-    found = fig2c_critical.run(_measured(distance, printed), Config(draws=5))
+    found = fig2c_critical.run(_measured(frames, distance, printed), Config(draws=5))
     for level in (0.01, 0.05):
         naive = next(
             n for n in range(1, 16) if _tested(distance[n - 1], printed[n - 1])[1] >= level
@@ -120,10 +123,10 @@ def _is(expected: str, level: float) -> pl.Expr:
     return (pl.col("expected") == expected) & (pl.col("level") == level)
 
 
-def test_none_where_every_test_rejects_and_one_where_none_does():
+def test_none_where_every_test_rejects_and_one_where_none_does(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 6, 12))
-    found = fig2c_critical.run(_measured(distance, printed), Config(draws=10))
+    found = fig2c_critical.run(_measured(frames, distance, printed), Config(draws=10))
     never = found.row(by_predicate=_is("appendix", 0.01), named=True)
     for name in ("critical_n", "share", "low", "high", "few_heads"):
         assert never[name] is None, name
@@ -134,11 +137,11 @@ def test_none_where_every_test_rejects_and_one_where_none_does():
     assert same["few_heads"] is None  # twelve heads are fewer than GPT-2 has
 
 
-def test_the_interval_and_the_smaller_number_of_heads():
+def test_the_interval_and_the_smaller_number_of_heads(frames):
     draw = np.random.default_rng(4)
     distance = draw.normal(size=(40, 200))
     printed = draw.normal(size=(40, 200)) + np.linspace(2, 0, 40)[:, None]
-    measured = _measured(distance, printed)
+    measured = _measured(frames, distance, printed)
     row = fig2c_critical.run(measured, Config(draws=100, few_heads=20)).row(
         by_predicate=_is("printed", 0.01), named=True
     )
@@ -153,18 +156,17 @@ def test_the_interval_and_the_smaller_number_of_heads():
     assert (whole["few_heads"] == whole["critical_n"]).drop_nulls().all()
 
 
-def test_the_first_window_decides_and_the_others_give_the_range():
+def test_the_first_window_decides_and_the_others_give_the_range(frames):
     draw = np.random.default_rng(0)
     distance = draw.normal(size=(15, 24))
     printed = draw.normal(size=(15, 24)) + np.linspace(2.5, 0, 15)[:, None]
     later = draw.normal(size=(15, 24)) + np.linspace(5, 0, 15)[:, None]
-    windows = [_measured(distance, printed), _measured(distance, later)]
+    windows = [_measured(frames, distance, printed), _measured(frames, distance, later)]
     second = windows[1].curves.with_columns(window=pl.lit(1, pl.Int64))
-    empty = (windows[0].sensitivity, windows[0].points)
     config = Config(draws=5)
     alone, other, both = (
         fig2c_critical.run(measured, config).filter(expected="printed")
-        for measured in (*windows, Measured(pl.concat([second, windows[0].curves]), *empty))
+        for measured in (*windows, frames.measured(pl.concat([second, windows[0].curves])))
     )
     over = ["window_low", "window_high", "windows"]
     assert both.drop(over).equals(alone.drop(over))
@@ -175,12 +177,14 @@ def test_the_first_window_decides_and_the_others_give_the_range():
     assert (both["window_low"] != both["window_high"]).any()
 
 
-def test_windows_of_which_one_has_no_critical_n_have_no_range():
+def test_windows_of_which_one_has_no_critical_n_have_no_range(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 6, 12))
-    never = _measured(distance, printed + 100).curves.with_columns(window=pl.lit(1, pl.Int64))
-    first = _measured(distance, printed)
-    both = Measured(pl.concat([first.curves, never]), first.sensitivity, first.points)
+    never = _measured(frames, distance, printed + 100).curves.with_columns(
+        window=pl.lit(1, pl.Int64)
+    )
+    first = _measured(frames, distance, printed)
+    both = frames.measured(pl.concat([first.curves, never]))
     row = fig2c_critical.run(both, Config(draws=2)).row(
         by_predicate=_is("printed", 0.01), named=True
     )
@@ -188,38 +192,41 @@ def test_windows_of_which_one_has_no_critical_n_have_no_range():
     assert (row["window_low"], row["window_high"]) == (None, None)
 
 
-def test_a_choice_at_a_single_n_has_no_critical_one():
+def test_a_choice_at_a_single_n_has_no_critical_one(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 6, 8))
-    measured = _measured(distance, printed)
-    single = Measured(measured.curves.filter(top_n=5), measured.sensitivity, measured.points)
+    measured = _measured(frames, distance, printed)
+    single = frames.measured(measured.curves.filter(top_n=5))
     assert fig2c_critical.run(single, Config(draws=2)).is_empty()
     assert fig2c_critical.tests(single).is_empty()
 
 
-def test_an_n_that_some_heads_lack_is_left_out():
+def test_an_n_that_some_heads_lack_is_left_out(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 4, 8))
     measured = _measured(
-        distance, printed, expected_printed=lambda n, head: None if (n, head) == (1, 3) else 0.0
+        frames,
+        distance,
+        printed,
+        expected_printed=lambda n, head: None if (n, head) == (1, 3) else 0.0,
     )
-    assert fig2c_critical._Samples.of(measured.curves, "printed").top_ns == (2, 3, 4)
-    assert fig2c_critical._Samples.of(measured.curves, "appendix").top_ns == (1, 2, 3, 4)
+    assert Samples.of(measured.curves, "printed").top_ns == (2, 3, 4)
+    assert Samples.of(measured.curves, "appendix").top_ns == (1, 2, 3, 4)
 
 
-def test_where_only_some_rows_were_drawn_is_told():
+def test_where_only_some_rows_were_drawn_is_told(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 6, 8))
-    measured = _measured(distance, printed, rows=lambda n, head: 50 if n < 4 else 10)
+    measured = _measured(frames, distance, printed, rows=lambda n, head: 50 if n < 4 else 10)
     found = fig2c_critical.run(measured, Config(draws=2))
     assert set(found["sampled_from"]) == {4}
     assert set(found["rows"]) == {50.0}
 
 
-def test_every_single_test_is_scipys():
+def test_every_single_test_is_scipys(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 5, 9))
-    tests = fig2c_critical.tests(_measured(distance, printed))
+    tests = fig2c_critical.tests(_measured(frames, distance, printed))
     assert len(tests) == 3 * 5
     for row in tests.filter(expected="printed").iter_rows(named=True):
         a, b = distance[row["top_n"] - 1], printed[row["top_n"] - 1]
@@ -228,9 +235,9 @@ def test_every_single_test_is_scipys():
 
 
 @pytest.mark.parametrize("heads", [5, 144])
-def test_samples_that_hardly_differ_raise_no_warning(heads):
+def test_samples_that_hardly_differ_raise_no_warning(heads, frames):
     values = np.arange(float(heads))[None]
-    measured = _measured(np.repeat(values, 2, 0), np.repeat(values + 0.5, 2, 0))
+    measured = _measured(frames, np.repeat(values, 2, 0), np.repeat(values + 0.5, 2, 0))
     tests = fig2c_critical.tests(measured).filter(expected="printed")
     assert tests["statistic"].to_list() == pytest.approx([1 / heads] * 2)
     assert tests["p_value"].to_list() == pytest.approx([1.0, 1.0])

@@ -16,12 +16,12 @@ NAME = "random under sparsemax"  # of the run's two other rules the one that is 
 
 @pytest.fixture(scope="module")
 def table(kept) -> pl.DataFrame:
-    return pl.read_parquet(kept.folder / "sensitivity.parquet").filter(direction=NAME)
+    return pl.read_parquet(kept.scan.folder / "sensitivity.parquet").filter(direction=NAME)
 
 
 def test_only_rules_that_are_no_softmax_and_were_asked_for(kept, table):
     assert Config().rules == ("ssmax", "sparsemax", "1.5-entmax")
-    told = pl.read_parquet(kept.folder / "sensitivity.parquet")["direction"].unique()
+    told = pl.read_parquet(kept.scan.folder / "sensitivity.parquet")["direction"].unique()
     assert [name for name in told if " under " in name] == [NAME]
     assert len(table) == 8 * len(Config().temperatures) * len(Config().epsilons)
     assert set(table["rows"]) == {Config().rows}

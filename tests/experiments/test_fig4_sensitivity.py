@@ -10,7 +10,6 @@ from headgauge.diagnostics.requests import spread_rows
 from headgauge.experiments import fig4_sensitivity
 from headgauge.experiments.fig4_sensitivity import Config, grid
 from headgauge.experiments.measured import Measured
-from headgauge.results.schema import SensitivityRow, frame_schema
 from headgauge.theory import finite_difference as theory
 from headgauge.theory.sensitivity import spectral_norm
 
@@ -29,7 +28,7 @@ def test_the_grid_is_even_on_the_logarithm():
 
 @pytest.fixture(scope="module")
 def sensitivity(kept) -> pl.DataFrame:
-    return pl.read_parquet(kept.folder / "sensitivity.parquet")
+    return pl.read_parquet(kept.scan.folder / "sensitivity.parquet")
 
 
 def _g(table: pl.DataFrame, **where) -> np.ndarray:
@@ -111,26 +110,25 @@ def test_everything_is_measured_in_the_first_longest_window_only(sensitivity, se
     assert len(others) == 8 * 4 * len(temperatures) * len(epsilons)
 
 
-def _measured(rows: list[dict]) -> Measured:
-    schema = frame_schema(SensitivityRow)
+def _measured(frames, rows: list[dict]) -> Measured:
     default = {
         "window": 0, "length": 9, "layer": 0, "occurrence": 0, "module": "m", "head": 0,
         "logits": "scaled", "direction": "random", "epsilon": 0.1, "temperature": 1.0, "rows": 4,
         "sensitivity": 0.5, "spread": 0.2,
     }  # fmt: skip
-    table = pl.DataFrame([default | row for row in rows], schema=schema)
-    return Measured(pl.DataFrame(), table, pl.DataFrame())
+    return frames.measured(sensitivity=[default | row for row in rows])
 
 
-def test_the_figure_shows_the_largest_head():
+def test_the_figure_shows_the_largest_head(frames):
     measured = _measured(
+        frames,
         [
             {"layer": 0, "head": 1, "sensitivity": 0.3},
             {"layer": 1, "head": 2, "sensitivity": 0.8, "spread": 0.4},
             {"layer": 1, "head": 3, "sensitivity": 0.8, "spread": 9.0},  # a tie: the first
             {"layer": 0, "head": 0, "sensitivity": 0.1},
             {"window": 1, "layer": 0, "head": 0, "sensitivity": 7.0},
-        ]
+        ],
     )
     config = Config(temperatures=(1.0,), epsilons=(0.1,))
     found = fig4_sensitivity.run(measured, config).filter(direction="random")
@@ -144,9 +142,9 @@ def test_the_figure_shows_the_largest_head():
     assert row["high"] == pytest.approx(0.8 * math.exp(half))
 
 
-def test_the_limit_has_no_epsilon_and_a_head_of_zeros_no_nan():
+def test_the_limit_has_no_epsilon_and_a_head_of_zeros_no_nan(frames):
     measured = _measured(
-        [{"direction": "exact", "epsilon": 0.0, "sensitivity": 0.0, "spread": 0.0}]
+        frames, [{"direction": "exact", "epsilon": 0.0, "sensitivity": 0.0, "spread": 0.0}]
     )
     found = fig4_sensitivity.run(measured, Config(temperatures=(1.0,), epsilons=(0.1,)))
     row = found.filter(direction="exact").row(0, named=True)

@@ -11,7 +11,7 @@ from headgauge.theory.selection import top_n
 
 def _plan(model, tokens, settings):
     source = reproducing.source_of(model, None, None, None)
-    return make_reproduction(source, tokens, settings)
+    return make_reproduction(source, tokens, settings).first
 
 
 def test_times_are_positive_and_from_a_part(model, tokens, settings, unchecked):
@@ -37,7 +37,7 @@ def test_twice_the_heads_take_twice_the_share(model, tokens, settings, unchecked
         assert one.share == pytest.approx(2 * other.share)
 
 
-@pytest.mark.parametrize("choice", [Choice(), Choice("value", "raw", "visible")])
+@pytest.mark.parametrize("choice", [Choice("final"), Choice("value", "raw", "visible")])
 def test_the_captured_rows_are_the_models(model, tokens, settings, attended, choice):
     chosen = replace(settings, choice=choice)
     head = literal._capture(_plan(model, tokens, chosen), chosen)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,8 @@ import pytest
 from headgauge import experiments
 from headgauge.errors import InputError
 from headgauge.experiments import fig2a_length, reproducing
-from headgauge.experiments.choices import CHOICES
+from headgauge.experiments.choices import CHOICES, GUIDELINE_RULES
+from headgauge.experiments.measured import Measured
 from headgauge.experiments.verdicts import JUDGES
 from headgauge.results import UnitKey
 from headgauge.results.paper_schema import PAPER_TABLES, UNTESTABLE
@@ -23,13 +25,17 @@ def test_every_frame_has_its_schema_and_rows(found):
     assert found.paper.keys() == PAPER_TABLES.keys()
     for name, row in PAPER_TABLES.items():
         assert dict(found.paper[name].schema) == dict(frame_schema(row)), name
-        assert found.paper[name].height > 0, name
         floats = found.paper[name].select(pl.col(pl.Float64))
         assert not any(column.is_nan().any() for column in floats), name
+        if "text" in row.__annotations__:
+            assert set(found.paper[name]["text"]) <= found.scans.keys(), name
+    # Growth begins at L = 256, and this run ends at 110.
+    empty = {name for name, frame in found.paper.items() if frame.is_empty()}
+    assert empty == {"fig2c_growth"}
 
 
 def test_the_papers_part_is_every_row_and_every_n(kept):
-    curves = pl.read_parquet(kept.folder / "paper_curves.parquet")
+    curves = pl.read_parquet(kept.scan.folder / "paper_curves.parquet")
     own = curves.filter(window=0, rule="model", vectors="final", scale="unit", keys="all")
     for length in LENGTHS:
         here = own.filter(length=length)
@@ -45,13 +51,15 @@ def test_the_papers_part_is_every_row_and_every_n(kept):
 
 
 def test_windows_rules_and_choices_are_drawn(kept):
-    curves = pl.read_parquet(kept.folder / "paper_curves.parquet")
+    curves = pl.read_parquet(kept.scan.folder / "paper_curves.parquet")
     again = curves.filter(window=1)
     assert set(again["length"]) == set(LENGTHS)
     assert set(again["rows"]) == {12}
-    assert again.select("vectors", "scale", "keys", "rule").n_unique() == 1
-    rules = curves.filter(pl.col("rule") != "model")
-    assert set(rules["rule"]) == {"softmax T=2", "sparsemax"}
+    assert again.select("vectors", "scale", "keys").n_unique() == 1
+    assert set(again.filter(pl.col("length") < 110)["rule"]) == {"model"}
+    assert set(again.filter(length=110)["rule"]) == {"model", *GUIDELINE_RULES}
+    rules = curves.filter(pl.col("rule") != "model", window=0)
+    assert set(rules["rule"]) == {"softmax T=2", "sparsemax", *GUIDELINE_RULES}
     assert set(rules["rows"]) == {12}
     assert set(rules.filter(pl.col("length") < 110)["top_n"]) == {5}
     others = curves.filter(pl.col("rule") == "model", window=0, length=110)
@@ -78,30 +86,6 @@ def test_two_runs_are_equal(found, kept):
     assert kept.scan.heads.equals(found.scan.heads)
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(kept, reproduce, parquet_bytes, tmp_path):
-    folder = tmp_path / "run"
-
-    def stop(share: float) -> None:
-        if len(list(folder.glob("units/w*"))) == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        reproduce(out=folder, progress=stop)
-    assert len(list(folder.glob("units/w*"))) == 3
-    assert not (folder / "paper").exists()
-    with pytest.raises(InputError, match="is not finished"):
-        experiments.Reproduction.load(folder)
-    shares: list[float] = []
-    again = reproduce(out=folder, progress=shares.append)
-    assert shares == sorted(shares)
-    assert shares[-1] == pytest.approx(1.0)
-    assert again.scan.manifest["times"]["resumed"] == 1
-    wanted = parquet_bytes(kept.folder)
-    assert parquet_bytes(folder) == wanted
-    assert {f"paper/{name}.parquet" for name in PAPER_TABLES} < wanted.keys()
-    assert sum(name.startswith("units/") for name in wanted) == 6 * 6
-
-
 def test_a_finished_run_is_read_again(kept, reproduce, parquet_bytes, settings):
     before = parquet_bytes(kept.folder)
     again = reproduce(out=kept.folder)
@@ -118,10 +102,10 @@ def test_random_weights_prove_nothing(found):
     assert said is not None
     assert said.startswith(f"random weights: a loss of {min(losses):.2f} nats")
     assert "guessing among 100 tokens" in said
-    verdicts = found.paper["verdicts"]
-    assert verdicts.height == len(JUDGES)
-    assert set(verdicts["verdict"]) == {UNTESTABLE}
-    assert set(verdicts["comment"]) == {said}
+    for table in (found.paper["verdicts"], found.paper["readings"]):
+        assert table.height == len(JUDGES)
+        assert set(table["verdict"]) == {UNTESTABLE}
+        assert set(table["comment"]) == {said}
     assert found.scan.notes()[0] == said
 
 
@@ -135,17 +119,9 @@ def test_a_model_that_predicts_is_judged(found):
     assert unknown.untrained() is None  # an encoder has no loss
 
 
-def test_verdicts_differ_where_weights_are_trusted(found, settings):
-    measured = reproducing._measured(found.scan)
-    paper = reproducing.figures(measured, settings)
-    assert len(set(paper["verdicts"]["verdict"])) > 1
-    for name in PAPER_TABLES.keys() - {"verdicts"}:
-        assert paper[name].equals(found.paper[name]), name
-
-
 def test_the_plan_has_a_unit_for_every_window_and_length(model, tokens, settings):
     source = reproducing.source_of(model, None, None, None)
-    plan = experiments.make_reproduction(source, tokens, settings)
+    plan = experiments.make_reproduction(source, tokens, settings).first
     keys = [UnitKey(window, length) for length in LENGTHS for window in range(2)]
     assert [unit.key for unit in plan.units] == keys
     assert isinstance(plan.settings, experiments.ReproduceSettings)
@@ -154,7 +130,33 @@ def test_the_plan_has_a_unit_for_every_window_and_length(model, tokens, settings
     assert longer[: len(first)] == first
 
 
-def test_figure_2a_has_the_lengths_of_the_run(found, settings):
+def test_figure_2a_has_the_lengths_of_the_run(found):
     assert fig2a_length.Config().lengths != LENGTHS
     assert set(found.paper["fig2a"]["length"]) == set(LENGTHS)
     assert np.isfinite(found.paper["fig2a"]["mean"].to_numpy()).all()
+
+
+def test_a_single_text_is_looked_at_and_not_judged(found, settings):
+    """With weights that predict: one text, and a choice that was given."""
+    scan = _trained(found.scan)
+    measured = {"a": Measured.of(found.scan)}
+    paper, judging = reproducing.judged_frames(measured, {"a": scan}, settings, False)
+    words = set(paper["verdicts"]["verdict"])
+    assert words <= {"one text: not judged", "too few rows to judge", UNTESTABLE}
+    assert "one text: not judged" in words
+    assert len(set(paper["readings"]["verdict"])) > len(words)  # what was seen is told
+    assert judging.chosen_on is None
+    assert judging.reading == ("scaled", "random")
+    for name in PAPER_TABLES.keys() - {"verdicts", "readings"}:
+        assert paper[name].drop("text").equals(found.paper[name].drop("text")), name
+
+
+def _trained(scan):
+    units = {name: unit | {"loss": 3.3} for name, unit in scan.manifest["units"].items()}
+    return replace(scan, manifest={**scan.manifest, "units": units})
+
+
+def test_a_folder_keeps_no_place_of_this_machine(kept):
+    for path in kept.folder.rglob("*.json"):
+        assert str(Path.home()) not in path.read_text()
+        assert str(kept.folder.parent) not in path.read_text()

@@ -1,10 +1,12 @@
 import json
+import shutil
 
 import pytest
 
 from headgauge.errors import InputError
 from headgauge.experiments import Reproduction
 from headgauge.experiments.result import read_timing
+from headgauge.results.paper_tables import open_paper
 
 
 def test_a_reproduction_is_read_from_its_folder(kept):
@@ -17,29 +19,43 @@ def test_a_reproduction_is_read_from_its_folder(kept):
     assert len(read.timing) == 5
     assert read.scan.heads.equals(kept.scan.heads)
     assert read.scan.untrained() == kept.scan.untrained() is not None
+    assert read.judging == kept.judging
 
 
 def test_a_folder_is_told_from_that_of_a_scan(kept, tmp_path):
     assert Reproduction.is_in(kept.folder)
+    assert not Reproduction.is_in(kept.scan.folder)
     assert not Reproduction.is_in(tmp_path)
-    with pytest.raises(InputError, match="is no run of headgauge"):
+    with pytest.raises(InputError, match="is no reproduction of headgauge"):
         Reproduction.load(tmp_path)
 
 
-def test_without_a_folder_nothing_is_kept_or_drawn(found):
+def test_without_a_folder_nothing_is_drawn(found):
     assert found.folder is None
-    with pytest.raises(InputError, match="has no folder"):
-        found.keep()
     with pytest.raises(InputError, match="has no folder to draw into"):
         found.draw()
 
 
 def test_keeping_twice_is_the_same_bytes(kept, parquet_bytes):
     before = parquet_bytes(kept.folder)
-    timing = (kept.folder / "timing.json").read_bytes()
-    kept.keep()
+    files = {name: (kept.folder / name).read_bytes() for name in ("timing.json", "judging.json")}
+    settings = json.loads((kept.folder / "manifest.json").read_text())["settings"]
+    kept.keep(open_paper(kept.folder, settings, "cpu"))
     assert parquet_bytes(kept.folder) == before
-    assert (kept.folder / "timing.json").read_bytes() == timing
+    for name, content in files.items():
+        assert (kept.folder / name).read_bytes() == content
+
+
+def test_what_is_judged_is_needed(kept, tmp_path):
+    copied = tmp_path / "run"
+    shutil.copytree(kept.folder, copied)
+    for damage in ("{}", '{"choice": {"vectors": "final", "width": 3}}', None):
+        (copied / "judging.json").unlink()
+        if damage is not None:
+            (copied / "judging.json").write_text(damage)
+        with pytest.raises(InputError, match=r"judging.json is missing or damaged: repeat"):
+            Reproduction.load(copied)
+        (copied / "judging.json").touch()
 
 
 def test_times_that_are_not_there_are_none(tmp_path):

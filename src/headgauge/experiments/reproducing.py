@@ -38,7 +38,7 @@ from headgauge.experiments.verdicts.sensitivity import READINGS
 from headgauge.results.paper_tables import open_paper, text_folder
 
 Progress = Callable[[float], object]
-Texts = Tokens | Sequence[str | Path | models.SourceText | Tensor]
+Texts = Tokens | Sequence[str | Path | models.SourceText | Tensor | Sequence[int]]
 CHOOSING, TEXTS = "choosing", "texts"
 
 

@@ -4,6 +4,7 @@ import math
 
 from headgauge.experiments import limits
 from headgauge.experiments.verdicts.evidence import (
+    Curve,
     Evidence,
     Interval,
     Seen,
@@ -120,7 +121,7 @@ def moved(one: float, twenty: float, hundred: float) -> float:
     return abs(hundred - twenty) / (twenty - one) if twenty > one else math.inf
 
 
-def _moved_reach(curve: dict[int, dict[str, float]]) -> Interval:
+def _moved_reach(curve: Curve) -> Interval:
     """A band that windows share moves the whole curve: its middle is what is compared."""
     ends = [moved(*(reach(curve[n])[side] for n in (1, 20, 100))) for side in (0, 1)]
     ends.append(moved(*(curve[n]["mean"] for n in (1, 20, 100))))

@@ -106,7 +106,7 @@ def slope_reach(curve: Curve, of: str = "mean") -> Interval | None:
     return min(tilted), max(tilted)
 
 
-def _slope(points: Iterable[tuple[float, float]]) -> float:
+def _slope(points: Iterable[tuple[int | float, float]]) -> float:
     places, values = np.log(np.array(list(points), np.float64)).T
     return float(np.polyfit(places, values, 1)[0])
 
