@@ -92,7 +92,9 @@ def _bounds(
         "bound_range": -torch.log1p((n - 1) * torch.exp(-spread)),
         "bound_mean": largest - mean - n.log(),
     }
-    if known and call.bias is None and call.softcap is None:
+    # Only of plain q·k: a bias, ALiBi in the mask or a softcap makes other logits of them.
+    plain = block.raw is not None and torch.equal(block.raw[some][seen], block.logits[some][seen])
+    if known and plain:
         query = call.query[0, block.head, block.start : block.stop][some].double()
         keys = call.key[0, block.kv_head, : block.reach].double()
         longest = torch.where(seen, torch.linalg.vector_norm(keys, dim=-1), 0.0).amax(-1)

@@ -4,9 +4,11 @@ import pytest
 from headgauge.experiments.verdicts import critical as judges
 from headgauge.experiments.verdicts.evidence import Evidence
 from headgauge.results.paper_schema import (
+    FEW_ROWS,
     NOT_REPRODUCED,
     PRINTED_ONLY,
     REPRODUCED,
+    UNDECIDED,
     UNTESTABLE,
     KsTestRow,
 )
@@ -50,13 +52,13 @@ def test_critical_share(frames, printed, corrected, verdict):
 
 
 def test_the_row_tells_the_intervals_and_the_other_choices(frames):
-    told = {"critical_n": 60, "low": 50, "high": 66, "few_heads": 41, "window_low": 55,
-            "window_high": 61, "heads": 270}  # fmt: skip
+    told = {"critical_n": 60, "low": 50, "high": 66, "few_heads": 41, "few_low": 38, "few_high": 47,
+            "few_found": 1.0, "window_low": 55, "window_high": 61, "heads": 270}  # fmt: skip
     choices = ({"critical_n": 60}, {"critical_n": 5, "vectors": "value"}, {"vectors": "hidden"})
     row = judges.critical_share(_evidence(frames, told, choices=choices))
     assert row.printed == (
-        "N = 60 = 0.060 L at level 0.01, 50 to 66 over heads, 55 to 61 over windows; "
-        "41 with 144 heads"
+        "N = 41 = 0.041 L at level 0.01 with 144 heads (38 to 47 over draws), 60 with all 270 "
+        "(55 to 61 over windows)"
     )
     assert "the 3 choices give N = 5 to 60, none for 1 of them" in row.comment
     assert row.corrected.startswith("not measured")
@@ -104,5 +106,87 @@ def test_a_run_that_has_no_long_window_cannot_speak_of_it(frames):
 
 
 def test_144_heads_are_not_told_of_a_model_that_has_fewer(frames):
-    told = {"critical_n": 60, "few_heads": 60, "heads": 8}
+    told = {"critical_n": 60, "few_heads": None, "heads": 8}
     assert "144 heads" not in judges.critical_share(_evidence(frames, told)).printed
+
+
+DRAWN = {"heads": 270, "few_found": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        # With more heads the draws of 144 decide, not all of them.
+        ({"critical_n": 90, "few_heads": 60, "few_low": 50, "few_high": 66}, PRINTED_ONLY),
+        ({"critical_n": 60, "few_heads": 20, "few_low": 15, "few_high": 29}, NOT_REPRODUCED),
+        ({"critical_n": 60, "few_heads": 60, "few_low": 50, "few_high": 71}, UNDECIDED),
+        ({"critical_n": 60, "few_heads": 60, "few_low": 29, "few_high": 70}, UNDECIDED),
+        ({"critical_n": 60, "few_heads": 60, "few_low": 50, "few_high": None}, UNDECIDED),
+        ({"critical_n": 60, "few_heads": None, "few_low": None, "few_high": None}, NOT_REPRODUCED),
+        ({"critical_n": 60, "few_heads": 80, "few_low": 71, "few_high": None}, NOT_REPRODUCED),
+    ],
+)
+def test_the_draws_of_144_heads_are_the_first_reading(frames, row, verdict):
+    assert judges.critical_share(_evidence(frames, DRAWN | row)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [({"low": 50, "high": 66, "found": 1.0}, PRINTED_ONLY),
+     ({"low": 50, "high": 75, "found": 1.0}, UNDECIDED),
+     ({"low": 25, "high": 66, "found": 1.0}, UNDECIDED),
+     ({"low": 50, "high": None, "found": 0.8}, UNDECIDED)],
+)  # fmt: skip
+def test_with_fewer_heads_their_bootstrap_decides(frames, row, verdict):
+    evidence = _evidence(frames, {"critical_n": 60, "heads": 144} | row)
+    assert judges.critical_share(evidence).verdict == verdict
+
+
+def test_too_few_rows_decide_nothing(frames):
+    few = {"critical_n": 60, "rows": 63.0}
+    assert judges.critical_share(_evidence(frames, few)).verdict == FEW_ROWS
+    over = judges.critical_over_length(_evidence(frames, few | {"length": 1000}))
+    assert over.verdict == FEW_ROWS
+
+
+def _growing(frames, *growth: dict, rows: float = 64.0) -> Evidence:
+    default = frames.choice | {
+        "rule": "model", "expected": "printed", "level": 0.01, "found": 1.0, "shortest": 256,
+        "longest": 1024, "heads": 144,
+    }  # fmt: skip
+    evidence = _evidence(frames, *({"length": n, "rows": rows} for n in (256, 1024)))
+    evidence.frames["fig2c_growth"] = frames.table(
+        "fig2c_growth", *(default | each for each in growth)
+    )
+    return evidence
+
+
+@pytest.mark.parametrize(
+    ("printed", "corrected", "verdict"),
+    [
+        # N = 22, 37, 62 at L = 256, 512, 1024 is about L^.75: sub-linear, as printed.
+        ({"exponent": 0.75, "low": 0.7, "high": 0.8}, None, PRINTED_ONLY),
+        ({"exponent": 0.75, "low": 0.5, "high": 1.1}, None, UNDECIDED),
+        ({"exponent": 1.2, "low": 1.1, "high": 1.3}, None, NOT_REPRODUCED),
+        ({"exponent": 1.2, "low": 1.1, "high": 1.3},
+         {"exponent": 0.5, "low": 0.4, "high": 0.6}, REPRODUCED),
+        ({"exponent": 0.75, "low": 0.7, "high": 0.8, "found": 0.97}, None, UNDECIDED),
+        ({"exponent": 0.75, "low": 0.7, "high": 0.8, "found": 0.975}, None, PRINTED_ONLY),
+        ({"exponent": 1.2, "low": 1.1, "high": 1.3, "found": 0.6}, None, NOT_REPRODUCED),
+        ({"exponent": None, "found": 0.3}, None, UNDECIDED),
+        ({"exponent": None, "found": 0.0}, None, NOT_REPRODUCED),
+    ],
+)  # fmt: skip
+def test_sub_linear_is_tested_as_printed(frames, printed, corrected, verdict):
+    growth = [printed] + ([] if corrected is None else [corrected | {"expected": "appendix"}])
+    others = [{"exponent": 3.0, "low": 3.0, "high": 3.0, "level": 0.05},
+              {"exponent": 3.0, "low": 3.0, "high": 3.0, "rule": "ssmax"}]  # fmt: skip
+    row = judges.critical_sub_linear(_growing(frames, *others, *growth))
+    assert row.verdict == verdict
+    assert "144 heads, L = 256 to 1024" in row.printed
+    few = judges.critical_sub_linear(_growing(frames, *growth, rows=63.0))
+    assert few.verdict == FEW_ROWS
+
+
+def test_growth_that_was_not_measured_cannot_be_judged(frames):
+    assert judges.critical_sub_linear(_growing(frames)).verdict == UNTESTABLE

@@ -4,7 +4,14 @@ import pytest
 
 from headgauge.experiments.verdicts import distance as judges
 from headgauge.experiments.verdicts.evidence import Evidence
-from headgauge.results.paper_schema import NOT_REPRODUCED, PRINTED_ONLY, REPRODUCED, UNTESTABLE
+from headgauge.results.paper_schema import (
+    FEW_ROWS,
+    NOT_REPRODUCED,
+    PRINTED_ONLY,
+    REPRODUCED,
+    UNDECIDED,
+    UNTESTABLE,
+)
 
 LENGTHS = (32, 64, 128, 256)
 
@@ -119,3 +126,69 @@ def test_a_run_at_a_single_length_cannot_speak_of_growth(frames, judge):
     """Not measured is not the same as not reproduced."""
     one = {name: {1024: 3.0} for name in ("distance", "expected_printed", "expected_appendix")}
     assert judge(_over_length(frames, **one)).verdict == UNTESTABLE
+
+
+def _banded(evidence: Evidence, share: float, **more) -> Evidence:
+    """The same with a band of a share to both sides of every mean."""
+    bands = {
+        name: frame.with_columns(
+            low=frame["mean"] * (1 - share), high=frame["mean"] * (1 + share)
+        ).with_columns(**more)
+        for name, frame in evidence.frames.items()
+    }
+    return Evidence(bands, evidence.choice)
+
+
+ALL = {
+    judges.distance_grows: ("length", {"distance": _power(1.0)}),
+    judges.expectation_grows: (
+        "length",
+        {"expected_printed": _power(1.0), "expected_appendix": _power(0.2)},
+    ),
+    judges.bound_is_safe: (
+        "length",
+        {"distance": dict.fromkeys(LENGTHS, 1.0), "bound_printed": dict.fromkeys(LENGTHS, 1.3)},
+    ),
+    judges.expectation_converges: (
+        "top_n",
+        {"distance": {5: 10.0, 100: 10.0}, "expected_printed": {5: 5.0, 100: 10.0},
+         "expected_appendix": FAR},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("judge", ALL)
+def test_an_interval_that_reaches_over_the_limit_decides_nothing(frames, judge):
+    along, measures = ALL[judge]
+    evidence = Evidence(
+        {name: frames.figure(along, **measures) for name in ("fig2a", "fig2b")}, frames.choice
+    )
+    sure = judge(evidence).verdict
+    assert sure in (REPRODUCED, PRINTED_ONLY)
+    assert judge(_banded(evidence, 0.001)).verdict == sure
+    assert judge(_banded(evidence, 0.3)).verdict == UNDECIDED
+    assert judge(_banded(evidence, 0.001, rows=63.0)).verdict == FEW_ROWS
+    assert judge(_banded(evidence, 0.001, windows=1)).verdict == FEW_ROWS
+
+
+@pytest.mark.parametrize(
+    ("judge", "measures"),
+    [
+        (judges.distance_levels_off, {"distance": {1: 10.0, 20: 110.0, 100: 124.0}}),
+        (judges.bound_tightens, {"distance": {20: 10.0, 100: 10.0},
+                                 "bound_printed": {20: 20.0, 100: 19.5}}),
+    ],
+)  # fmt: skip
+def test_bands_of_a_curve_over_n(frames, judge, measures):
+    """Windows move such a curve as a whole; what is compared are its ends on the same side."""
+    evidence = _over_n(frames, **measures)
+    assert judge(_banded(evidence, 0.3)).verdict == REPRODUCED
+    frame = evidence.frames["fig2b"]
+    last = (frame["top_n"] == 100) & frame["measure"].is_in(["bound_printed", "distance"])
+    tilted = frame.with_columns(
+        low=frame["mean"], high=frame["mean"] * (1 + 0.05 * last.cast(float) *
+        (frame["measure"] == ("bound_printed" if len(measures) > 1 else "distance")).cast(float)),
+    )  # fmt: skip
+    assert judge(Evidence({"fig2b": tilted}, frames.choice)).verdict == UNDECIDED
+    assert judge(_banded(evidence, 0.0, rows=63.0)).verdict == FEW_ROWS
+    assert judge(_banded(evidence, 0.0, windows=1)).verdict == FEW_ROWS

@@ -2,7 +2,13 @@ import pytest
 
 from headgauge.experiments.verdicts import sensitivity as judges
 from headgauge.experiments.verdicts.evidence import Evidence
-from headgauge.results.paper_schema import NOT_REPRODUCED, REPRODUCED, UNTESTABLE
+from headgauge.results.paper_schema import (
+    FEW_ROWS,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    UNDECIDED,
+    UNTESTABLE,
+)
 
 COLD = (0.01, 0.03, 0.1)
 GRID = (0.01, 0.1, 1.0, 10.0)
@@ -33,11 +39,32 @@ def test_sensitivity_follows(frames, slope, verdict):
     assert row.corrected == "worst direction: T^-1.00"
 
 
-def test_one_reading_that_follows_is_enough(frames):
-    curves = {("random", 0.1): _power(0.0), ("random over all keys", 0.1): _power(-1.0)}
-    row = judges.sensitivity_follows(_evidence(frames, curves))
+def test_the_reading_that_was_chosen_is_judged_and_all_are_told(frames):
+    curves = {("random", 0.1): _power(-0.5), ("random over all keys", 0.1): _power(-1.0)}
+    evidence = _evidence(frames, curves)
+    row = judges.sensitivity_follows(evidence)
+    assert row.verdict == NOT_REPRODUCED
+    assert row.printed == "T^-0.50 (scaled logits); T^-1.00 (v over all L keys)"
+    other = Evidence(evidence.frames, frames.choice, ("scaled", "random over all keys"))
+    row = judges.sensitivity_follows(other)
     assert row.verdict == REPRODUCED
-    assert row.printed == "T^0.00 (scaled logits); T^-1.00 (v over all L keys)"
+    assert row.printed == "T^-1.00 (v over all L keys); T^-0.50 (scaled logits)"
+
+
+def test_one_over_t_on_few_rows_is_undecided(frames):
+    """64 rows whose interval at T = .01 reaches from .6 to 1.8 of the mean."""
+    fig4 = frames.sensitivity({("random", 0.001): _power(-1.0)})
+    cold = (fig4["temperature"] == 0.01).cast(float)
+    wide = fig4.with_columns(
+        low=fig4["maximum"] * (1 - 0.4 * cold), high=fig4["maximum"] * (1 + 0.8 * cold)
+    )
+    row = judges.sensitivity_follows(Evidence({"fig4": wide}, frames.choice))
+    assert row.verdict == UNDECIDED
+    assert "from 64 rows" in row.comment
+    sure = fig4.with_columns(low=fig4["maximum"] * 0.99, high=fig4["maximum"] * 1.01)
+    assert judges.sensitivity_follows(Evidence({"fig4": sure}, frames.choice)).verdict == REPRODUCED
+    few = sure.with_columns(rows=63)
+    assert judges.sensitivity_follows(Evidence({"fig4": few}, frames.choice)).verdict == FEW_ROWS
 
 
 def test_without_cold_temperatures_nothing_can_be_said(frames):
@@ -108,3 +135,44 @@ def test_bound_is_near(frames, share, verdict):
     assert row.verdict == verdict
     assert row.printed == f"at most {share:.0%} (scaled logits)"
     assert "exceeds the printed bound at 2 of 4 temperatures and reaches 30% of" in row.corrected
+
+
+def _whole(frames):
+    """Curves on which every claim of Figure 4 holds."""
+    temperatures = (0.01, 0.05, 0.1, 1.0, 10.0)
+    printed = {t: min(1 / (4 * t), 1.4142) for t in temperatures}
+    g = {0.01: 1.3, 0.05: 1.2, 0.1: 0.13, 1.0: 0.01, 10.0: 0.001}
+    curves = {
+        ("random", epsilon): {t: value * (1 - shift * (t < 1)) for t, value in g.items()}
+        for epsilon, shift in ((0.001, 0.0), (0.1, 0.1), (10.0, 0.5))
+    }
+    return frames.sensitivity(curves | {("printed bound", None): printed, ("exact", None): printed})
+
+
+@pytest.mark.parametrize(
+    ("judge", "sure"), [(judges.sensitivity_drops, 0.05), (judges.smaller_steps_larger, 0.02),
+                        (judges.bound_is_near, 0.05)],
+)  # fmt: skip
+def test_intervals_that_reach_over_decide_nothing(frames, judge, sure):
+    fig4 = _whole(frames)
+
+    def verdict(share: float, rows: int = 64) -> str:
+        here = fig4.with_columns(
+            low=fig4["maximum"] * (1 - share), high=fig4["maximum"] * (1 + share), rows=rows
+        )
+        return judge(Evidence({"fig4": here}, frames.choice)).verdict
+
+    assert verdict(0.0) == verdict(sure) == REPRODUCED
+    assert verdict(0.55) == UNDECIDED
+    assert verdict(0.0, rows=63) == FEW_ROWS
+
+
+def test_how_far_it_falls_beyond_t_1_is_not_counted(frames):
+    """A grid that goes on to T = 10⁴ has a drop by 100 after T = 1, as any grid would."""
+    curves = {
+        ("random", e): {0.01: 0.05, 1.0: 0.01, 100.0: 0.0001, 10000.0: 0.000001}
+        for e in (0.001, 0.1)
+    }
+    row = judges.sensitivity_drops(_evidence(frames, curves))
+    assert row.verdict == NOT_REPRODUCED
+    assert "5 times lower at T = 1 than at its largest, 10000 times from there on" in row.printed

@@ -1,8 +1,16 @@
+import polars as pl
 import pytest
 
 from headgauge.experiments.verdicts import separability as judges
 from headgauge.experiments.verdicts.evidence import Evidence
-from headgauge.results.paper_schema import NOT_REPRODUCED, PRINTED_ONLY, REPRODUCED, UNTESTABLE
+from headgauge.results.paper_schema import (
+    FEW_ROWS,
+    NOT_REPRODUCED,
+    PRINTED_ONLY,
+    REPRODUCED,
+    UNDECIDED,
+    UNTESTABLE,
+)
 
 GOOD = {1: 1.0, 2: 0.97, 4: 0.95, 8: 0.9, 16: 0.85, 32: 0.8, 64: 0.75, 100: 0.7}
 CHOICES = (
@@ -62,3 +70,27 @@ def test_upper_bound_tracks(frames, gap, verdict):
 
 def test_without_a_bound_nothing_can_be_said(frames):
     assert judges.upper_bound_tracks(_evidence(frames, GOOD)).verdict == UNTESTABLE
+
+
+def _verdicts(frames, **columns) -> tuple[str, str]:
+    """Both judges on a curve that stays well within the band, under a bound that is .03 above."""
+    curve = GOOD | {16: 0.82, 32: 0.8, 64: 0.78, 100: 0.75}
+    bound = {n: value + 0.03 for n, value in curve.items()}
+    made = _evidence(frames, curve, separability_printed_upper=bound)
+    fig3 = made.frames["fig3"].with_columns(**columns)
+    evidence = Evidence(made.frames | {"fig3": fig3}, frames.choice)
+    return (
+        judges.separability_settles(evidence).verdict,
+        judges.upper_bound_tracks(evidence).verdict,
+    )
+
+
+def test_a_band_that_reaches_over_decides_nothing(frames):
+    def band(half: float) -> dict:
+        return {"low": pl.col("mean") - half, "high": pl.col("mean") + half}
+
+    assert _verdicts(frames, **band(0.005)) == (REPRODUCED, PRINTED_ONLY)
+    assert _verdicts(frames, **band(0.015)) == (REPRODUCED, UNDECIDED)  # .03 ± two bands
+    assert _verdicts(frames, **band(0.06)) == (UNDECIDED, UNDECIDED)
+    for few in ({"rows": 63.0}, {"windows": 1}):
+        assert _verdicts(frames, **band(0.001), **few) == (FEW_ROWS, FEW_ROWS)

@@ -176,4 +176,4 @@ def power(slope: float | None, interval: Interval | None = None, of: str = "L") 
         return "no curve"
     wide = interval is not None and interval[1] - interval[0] >= 0.005
     ends = f" ({interval[0]:.2f} to {interval[1]:.2f})" if wide and interval is not None else ""
-    return f"{of}^{slope:.2f}{ends}"
+    return f"{of}^{round(slope, 2) + 0.0:.2f}{ends}"  # + 0.0: no "-0.00"

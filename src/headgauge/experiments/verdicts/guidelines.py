@@ -91,13 +91,13 @@ def length_aware_restores(evidence: Evidence) -> Seen:
     """SSMax that equals softmax at n = 256 raises N_s/N at the longest L by `RESTORES`."""
     name = "length-aware rules restore separability"
     gain = _gain(evidence, SEPARABILITY, LENGTH_AWARE)
-    if gain is None:
-        return absent(name, "Guideline 2", "restores separability")
-    n = gain["top_n"]
     own, other, full = (
         evidence.curve("fig3", "separability", "top_n", rule)
         for rule in ("model", LENGTH_AWARE, "ssmax")
     )
+    if gain is None or gain["top_n"] not in own.keys() & other.keys():
+        return absent(name, "Guideline 2", "restores separability")
+    n = gain["top_n"]
     heads = {row["heads"]: row for row in evidence.frames["coverage"].iter_rows(named=True)}
     return Seen(
         claim=name,
