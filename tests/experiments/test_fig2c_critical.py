@@ -11,6 +11,8 @@ from headgauge.experiments import fig2c_critical
 from headgauge.experiments.fig2c_critical import Config
 from headgauge.experiments.ks_test import (
     Samples,
+    fewer,
+    first_accepted,
     head_counts,
     largest_gaps,
     p_value,
@@ -253,3 +255,97 @@ def test_the_real_run_agrees_with_the_naive_loop(found):
         assert row["tried"] == mine["top_n"].max()
     assert found.paper["fig2c"]["critical_n"].null_count() > 0
     assert found.paper["fig2c"]["critical_n"].n_unique() > 2
+
+
+def test_draws_of_fewer_heads_are_without_replacement_and_the_same_at_every_l():
+    counts = fewer(200, 144, 30, seed=0)
+    assert counts.shape == (30, 200)
+    assert set(counts.sum(1)) == {144}
+    assert counts.max() == 1
+    assert len({tuple(each) for each in counts.tolist()}) == 30
+    assert (fewer(200, 144, 30, seed=0) == counts).all()
+    assert (fewer(200, 144, 30, seed=1) != counts).any()
+    for heads in (144, 9):
+        assert (fewer(heads, 144, 30, seed=0) == np.ones((1, heads))).all()
+
+
+def _tables(frames, heads: int, seed: int = 0) -> tuple[Measured, dict[int, tuple]]:
+    """At three lengths, expectations that come nearer with N: later, the longer."""
+    draw = np.random.default_rng(seed)
+    tables, curves = {}, []
+    for length, last in ((256, 14), (512, 24), (1024, 36)):
+        distance = draw.normal(size=(40, heads))
+        away = np.clip(np.linspace(2, 2 - 80 / last, 40), 0, None)[:, None]
+        tables[length] = distance, draw.normal(size=(40, heads)) + away
+        made = _measured(frames, *tables[length], length=lambda n, head, here=length: here)
+        curves.append(made.curves)
+    # A shorter one, at which nothing grows yet.
+    short = _measured(frames, *tables[256], length=lambda n, head: 128).curves
+    return frames.measured(pl.concat([*curves, short])), tables
+
+
+def _first(distance: np.ndarray, printed: np.ndarray, chosen: np.ndarray) -> int | None:
+    for n, (a, b) in enumerate(zip(distance, printed, strict=True), 1):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "ks_2samp: Exact calculation unsuccessful")
+            if _tested(a[chosen], b[chosen])[1] >= 0.01:
+                return n
+    return None
+
+
+def test_growth_with_more_heads_than_the_paper_had(frames):
+    """Draw by draw: the critical N at every L, and the slope through them."""
+    measured, tables = _tables(frames, heads=30)
+    config = Config(draws=12, few_heads=20)
+    row = fig2c_critical.growth(measured, config).row(by_predicate=_is("printed", 0.01), named=True)
+    slopes = []
+    for draw in fewer(30, 20, 12, seed=0):
+        chosen = np.flatnonzero(draw)
+        firsts = [_first(*tables[length], chosen) for length in (256, 512, 1024)]
+        assert None not in firsts
+        slopes.append(np.polyfit(np.log((256, 512, 1024)), np.log(np.array(firsts, float)), 1)[0])
+    low, middle, high = np.percentile(slopes, (2.5, 50, 97.5))
+    assert (row["exponent"], row["low"], row["high"]) == pytest.approx((middle, low, high))
+    assert row["found"] == 1.0
+    assert (row["heads"], row["shortest"], row["longest"]) == (20, 256, 1024)
+    assert 0 < row["low"] < row["high"] < 1.2
+
+
+def test_growth_with_as_many_heads_as_the_paper_had_or_fewer(frames):
+    """All heads give the exponent, draws with replacement its interval."""
+    measured, tables = _tables(frames, heads=24)
+    row = fig2c_critical.growth(measured, Config(draws=60)).row(
+        by_predicate=_is("printed", 0.01), named=True
+    )
+    firsts = [_first(*tables[length], np.arange(24)) for length in (256, 512, 1024)]
+    wanted = np.polyfit(np.log((256, 512, 1024)), np.log(np.array(firsts, float)), 1)[0]
+    assert row["exponent"] == pytest.approx(wanted)
+    assert row["low"] < row["exponent"] < row["high"]
+    assert row["heads"] == 24
+
+
+def test_growth_of_what_has_no_critical_n(frames):
+    measured, _ = _tables(frames, heads=10)
+    table = fig2c_critical.growth(measured, Config(draws=5))
+    never = table.row(by_predicate=_is("appendix", 0.01), named=True)
+    assert (never["exponent"], never["low"], never["high"], never["found"]) == (None,) * 3 + (0.0,)
+    same = table.row(by_predicate=_is("upper", 0.01), named=True)  # N = 1 everywhere
+    assert (same["exponent"], same["found"]) == (pytest.approx(0.0, abs=1e-12), 1.0)
+    one = frames.measured(measured.curves.filter(pl.col("length") <= 256))
+    assert fig2c_critical.growth(one, Config(draws=5)).is_empty()
+
+
+def test_draws_without_a_critical_n_leave_the_upper_end_open():
+    assert fig2c_critical._interval([None, *range(1, 40)]) == (2, 39)  # one of forty is a tail
+    assert fig2c_critical._interval([None, None, *range(1, 39)]) == (2, None)
+    assert fig2c_critical._interval([*range(1, 41)]) == (2, 39)
+    assert fig2c_critical._interval([None] * 5) == (None, None)
+    assert fig2c_critical._median([None, None, 3]) is None
+    assert fig2c_critical._median([None, 3, 4]) == 4
+
+
+def test_the_first_accepted_is_by_the_size_of_the_draw():
+    gaps = np.array([[12, 12], [7, 3], [2, 8]])
+    assert first_accepted((1, 5, 9), gaps, 20, 0.01) == [5, 5]
+    assert rejected_from(20, 0.01) > 7
+    assert first_accepted((1, 5, 9), gaps, 5, 0.05) == [9, 5]

@@ -31,7 +31,7 @@ _LAYER = ("layer", "occurrence", "module")
 
 @dataclass(frozen=True)
 class Config:
-    """N, how many heads together, and the query rows drawn."""
+    """N, how many heads together, one among them, and the query rows drawn."""
 
     top_n: int = 16
     heads: tuple[int, ...] = (1, 2, 3, 4)
@@ -103,10 +103,12 @@ def run(measured: Measured, config: Config) -> pl.DataFrame:
             if h <= len(separable):
                 pair = shared_coverage(separable, h), independent_coverage(separable, h)
                 found[h].setdefault(int(row), []).append((float(pair[0]), float(pair[1])))
+    if not layers:
+        return pl.DataFrame(schema=frame_schema(CoverageRow))
     rows = []
-    one = _mean([c for each in found[1].values() for c, _ in each]) if 1 in found else None
+    one = _mean([c for each in found[1].values() for c, _ in each])
     for h, places in found.items():
-        if not places or one is None:
+        if not places:
             continue
         means = [_mean([covered for covered, _ in each]) for each in places.values()]
         covered, half = _mean(means), _half_width(means)

@@ -19,16 +19,14 @@ PLATEAU = 0.15  # of the rise from N = 1 to 20: what may still come up to N = 10
 CONVERGED = 0.1  # |log(E/d̃)| at N = 100: within a tenth of each other
 TIGHTER = 0.98  # bound over distance at N = 100 against N = 20: 2 % is more than the bands
 
-# Figure 2c. "Below 6 %" and "≈ .06 L" in the same paragraph: from half of it to a sixth above it.
-CRITICAL_SHARE = 0.06  # the paper's own
-CRITICAL = (0.03, 0.07)
+# Figure 2c.
+CRITICAL_SHARE = 0.06  # the paper's own: "below 6 %" and "≈ .06 L" in the same paragraph
+CRITICAL = (0.03, 0.07)  # from half of it, which is below, to a sixth above it, which is about
 LEVEL = 0.01  # of the text and the figure; Algorithm 3 has .05
 HEADS = 144  # the paper's GPT-2 has as many: the test rejects longer the more heads there are
 SHORTEST = 256  # L from which growth and share are looked at: below, .06 L is a few tokens
 SUB_LINEAR = 1.0  # exponent in L below it
-FOUND = (
-    0.975  # of the draws have a critical N at every L: less than a tail of the interval lack one
-)
+FOUND = 0.975  # of the draws have a critical N at every L: the tail of a 95 % interval may lack one
 
 # Figure 3.
 BAND = (0.70, 0.85)  # the paper's own
