@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 import torch
+import transformers as hf
 from torch.nn import functional as F  # noqa: N812
 
 from headgauge import models
+from headgauge.errors import InputError
 
 IDS = torch.arange(3, 19).reshape(2, 8)
 
@@ -37,6 +39,73 @@ def test_all_attention_runs(
 def test_the_decoder_reads_the_text_one_place_later(build: Callable[[str, str], Any]) -> None:
     inputs = models.model_inputs(_loaded(build, "t5", "encoder-decoder"), IDS)
     assert inputs["decoder_input_ids"].tolist()[1] == [0, 11, 12, 13, 14, 15, 16, 17]
+
+
+def _bart(**more: Any) -> models.LoadedModel:
+    config = hf.BartConfig(
+        vocab_size=50, d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=4,
+        decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, bos_token_id=0,
+        pad_token_id=1, eos_token_id=2, decoder_start_token_id=2, max_position_embeddings=64,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = hf.BartForConditionalGeneration(config).eval()
+    for name, value in more.items():
+        setattr(model.generation_config, name, value)
+    facts = models.describe(model, "encoder-decoder")
+    return models.LoadedModel(model, None, "bart", "folder", facts)
+
+
+@pytest.mark.parametrize(
+    ("forced", "first", "start"),
+    [(None, 3, [2, 3, 4]), (0, 3, [2, 0, 3, 4]), (0, 0, [2, 0, 4])],
+)
+def test_a_decoder_starts_as_its_own_output_does(
+    forced: int | None, first: int, start: list[int]
+) -> None:
+    """BART generates </s> <s> text: so it reads, also where the window has its BOS already."""
+    loaded = _bart(forced_bos_token_id=forced)
+    ids = IDS[:1].clone()
+    ids[0, 0] = first
+    found = models.model_inputs(loaded, ids)["decoder_input_ids"]
+    assert found.shape == ids.shape
+    assert found[0, : len(start)].tolist() == start
+    model: Any = loaded.model
+    generated = model.generate(ids, max_new_tokens=1, forced_eos_token_id=None)[0].tolist()
+    assert generated[: 1 + (forced is not None)] == start[: 1 + (forced is not None)]
+
+
+def test_the_loss_behind_a_forced_start() -> None:
+    """Token for token what the model gives the same text behind the same start."""
+    loaded = _bart(forced_bos_token_id=7)
+    inputs = models.model_inputs(loaded, IDS)
+    assert inputs["decoder_input_ids"].tolist()[0] == [2, 7, 3, 4, 5, 6, 7, 8]
+    with torch.no_grad():
+        output = loaded.model(**inputs)
+    loss = models.next_token_loss(loaded, output, IDS)
+    assert loss is not None
+    expected = F.cross_entropy(output.logits[0, 1:], torch.tensor([3, 4, 5, 6, 7, 8, 9]))
+    torch.testing.assert_close(loss[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("names", "start"),
+    [
+        ({"decoder_start_token_id": 9}, 9),
+        ({"decoder_start_token_id": None, "bos_token_id": 8}, 8),
+        ({"decoder_start_token_id": None, "bos_token_id": None}, 1),
+    ],
+)
+def test_where_a_decoder_finds_its_start(names: dict[str, Any], start: int) -> None:
+    loaded = _bart()
+    model: Any = loaded.model
+    for name, value in names.items():
+        setattr(model.config, name, value)
+        setattr(model.generation_config, name, value)
+    assert models.model_inputs(loaded, IDS)["decoder_input_ids"][1, 0] == start
+    model.config.pad_token_id = model.generation_config.pad_token_id = None
+    if start == 1:
+        with pytest.raises(InputError, match="names no decoder start token"):
+            models.model_inputs(loaded, IDS)
 
 
 def test_the_loss_is_that_of_the_model(build: Callable[[str, str], Any]) -> None:

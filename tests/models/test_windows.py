@@ -11,7 +11,7 @@ from tokenizers import models as token_models
 
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.models.windows import adds_bos, cut, tokenise
+from headgauge.models.windows import cut, tokenise
 
 TEXT = models.SourceText("ten words", " ".join(f"w{i}" for i in range(10)), "", "")
 
@@ -51,13 +51,6 @@ def test_bos_is_one_of_the_tokens(build: Callable[[str, str], Any]) -> None:
     assert never.ids.tolist() == [[0, 1, 2]]
     always = models.cut_windows(_loaded(build), TEXT, length=3, bos="always")
     assert always.ids.tolist() == [[11, 0, 1]]
-
-
-def test_whether_a_tokenizer_adds_its_bos() -> None:
-    assert adds_bos(_tokenizer(bos=True, adds=True))
-    assert not adds_bos(_tokenizer(bos=True, adds=False))
-    # BERT puts [CLS] in front, which is no BOS.
-    assert not adds_bos(_tokenizer(bos=False, adds=True))
 
 
 def test_no_special_tokens_in_the_text() -> None:

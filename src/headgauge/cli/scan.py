@@ -45,7 +45,8 @@ def command(
     bos: Annotated[
         str,
         typer.Option(
-            help="BOS in front of each window: auto (as the tokenizer does), always, never.",
+            help="BOS in front of each window: auto (as the model's file says, else as its "
+            "tokenizer does), always, never.",
             rich_help_panel=_READ,
         ),
     ] = "auto",

@@ -87,7 +87,12 @@ def losses(result: "ScanResult") -> list[str]:
         if int(name.rpartition("L")[2]) == int(longest) and unit["loss"] is not None
     ]
     numbers = ", ".join(f"{float(loss):.2f}" for loss in found)
-    return [f"Loss per window of {longest} tokens: {numbers} nats"] if found else []
+    if not found:
+        return []
+    splits = result.manifest["splits"]
+    bos = splits and splits.get("bos")
+    begin = f", each beginning with BOS ({bos['why']})" if bos and bos["put"] else ""
+    return [f"Loss per window of {longest} tokens{begin}: {numbers} nats"]
 
 
 def files(result: "ScanResult", drawn: list[Path]) -> list[str]:

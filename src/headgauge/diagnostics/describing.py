@@ -27,7 +27,11 @@ def describe_plan(plan: Plan) -> results.Manifest:
             tokens=plan.text.tokens,
         ),
         splits=results.Splits(
-            offset=settings.offset, windows=settings.windows, lengths=sorted(settings.lengths)
+            offset=settings.offset,
+            windows=settings.windows,
+            lengths=sorted(settings.lengths),
+            bos=results.EdgeToken(**asdict(plan.edges.bos)),
+            eos=results.EdgeToken(**asdict(plan.edges.eos)),
         ),
         model=results.Model(
             name=known["name"],
@@ -40,5 +44,5 @@ def describe_plan(plan: Plan) -> results.Manifest:
         device=known["device"],
         gpu=torch.cuda.get_device_name() if known["device"] == "cuda" else None,
         seeds={"samples": settings.seed},
-        notes=[note for note in (plan.loaded.note,) if note],
+        notes=[note for note in (plan.loaded.note, *plan.edges.notes) if note],
     )

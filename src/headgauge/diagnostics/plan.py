@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,10 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from headgauge import models
+from headgauge.diagnostics.bos_check import other_reading
 from headgauge.diagnostics.settings import UnitSettings
 from headgauge.diagnostics.unit import Source, Unit
 from headgauge.errors import InputError
-from headgauge.models.windows import Bos, cut
+from headgauge.models.windows import cut
 from headgauge.results import UnitKey
 
 Model = str | Path | nn.Module | models.LoadedModel | models.ModelSource
@@ -40,25 +41,37 @@ class Plan:
     text: TextFacts
     settings: UnitSettings
     units: tuple[Unit, ...]
+    edges: models.Edges
 
     @property
     def identity(self) -> dict[str, Any]:
         """What two runs must share to be the same run."""
         text = {"name": self.text.name, "sha256": self.text.sha256}
-        return {"model": model_identity(self.loaded), "text": text} | self.settings.as_dict()
+        known = {"model": model_identity(self.loaded), "text": text} | self.settings.as_dict()
+        if self.edges.notes:
+            # File and tokenizer disagree. Before the file was asked, such a run read other tokens:
+            # its units are not this one's.
+            known["bos_token"] = self.edges.bos.id if self.edges.bos.put else None
+        return known
 
 
 def make_plan(source: Source, tokens: Tokens, settings: UnitSettings) -> Plan:
     """Load the model, read and cut the text, and check the choices against both."""
     loaded = source.open()
     _check_layers(loaded, settings)
+    named = tokens is None or isinstance(tokens, (str, Path, models.SourceText))
+    edges = models.edges(loaded, cast(models.Bos, settings.bos) if named else None)
     text, windows = _windows(loaded, tokens, settings)
     units = tuple(
         Unit(UnitKey(window, length), start, tuple(ids[:length].tolist()))
         for length in sorted(settings.lengths)
         for window, (start, ids) in enumerate(zip(windows.starts, windows.ids, strict=True))
     )
-    return Plan(source, loaded, text, settings, units)
+    if named:
+        first = len(units) - settings.windows  # the first window, at the main length
+        other = other_reading(loaded, edges.bos, units[first].ids)
+        units = (*units[:first], replace(units[first], other=other), *units[first + 1 :])
+    return Plan(source, loaded, text, settings, units, edges)
 
 
 def source_of(model: Model, tokenizer: Any, dtype: str | None, device: str | None) -> Source:
@@ -99,7 +112,7 @@ def _windows(
             settings.length,
             settings.windows,
             settings.offset,
-            cast(Bos, settings.bos),
+            cast(models.Bos, settings.bos),
         )
         origin = text.origin if not Path(text.origin).is_absolute() else "a file on this machine"
         return TextFacts(text.name, text.sha256, origin, text.why, windows.text_tokens), windows

@@ -13,6 +13,7 @@ from headgauge import results
 from headgauge.diagnostics import capacity as trends
 from headgauge.diagnostics import depth_prediction, summary
 from headgauge.diagnostics import verdicts as judging
+from headgauge.diagnostics.bos_check import bos_notes
 from headgauge.diagnostics.thresholds import DEFAULT, Threshold, read_thresholds
 from headgauge.errors import InputError
 from headgauge.models import Recognised
@@ -121,6 +122,7 @@ class ScanResult:
     def notes(self) -> list[str]:
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
         found = [note for note in (self.untrained(),) if note] + list(self.manifest["notes"])
+        found += bos_notes(self.manifest)
         records = self.manifest["units"].values()
         for module in sorted({name for record in records for name in record["unseen"]}):
             found.append(f"{module} could not be seen: it is in no table and has no verdict")

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from headgauge import models
+from headgauge.diagnostics.bos_check import both_losses
 from headgauge.diagnostics.depth import depth_table
 from headgauge.diagnostics.measuring import Measurer, Progress
 from headgauge.diagnostics.settings import UnitSettings
@@ -22,11 +23,16 @@ Source = models.ModelSource | models.MemorySource
 
 @dataclass(frozen=True)
 class Unit:
-    """A window: which one, how long, where in the text it starts, and its tokens."""
+    """A window: which one, how long, where in the text it starts, and its tokens.
+
+    `other` has the beginning of the text in it read the other way, without BOS or with it, where
+    the two are compared (`bos_check`).
+    """
 
     key: UnitKey
     start: int
     ids: tuple[int, ...]
+    other: tuple[int, ...] | None = None
 
 
 def measure_unit(
@@ -47,6 +53,12 @@ def measure_unit(
     measured = sum(measurer.seconds.values())
     seconds = {"forward": time.perf_counter() - began - measured} | measurer.seconds
     loss = models.next_token_loss(loaded, output, ids)
+    bos_losses: dict[str, float] = {}
+    if loss is not None and unit.other is not None:
+        began = time.perf_counter()
+        with _settled(loaded.model, settings):
+            bos_losses = both_losses(loaded, ids, output.logits, unit.other)
+        seconds["bos_check"] = time.perf_counter() - began
     del output
     heads, curves, samples, rows = measurer.tables()
     depth = None
@@ -62,6 +74,7 @@ def measure_unit(
         unseen=tuple(filter(measurer.chosen, seen.unseen)),
         distrusted={k: float(v) for k, v in seen.distrusted.items() if measurer.chosen(k)},
         tapped=tuple(measurer.tapped),
+        bos_losses=bos_losses,
         seconds={name: round(value, 3) for name, value in seconds.items()},
     )
     paper = measurer.paper_tables()

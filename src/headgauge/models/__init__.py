@@ -22,7 +22,8 @@ Only this package imports transformers, and only when a model is loaded or inter
 from headgauge.models.attention_modules import attention_modules
 from headgauge.models.cache import CacheEntry, cache_folder, clear_cache, list_cache
 from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
-from headgauge.models.facts import LoadedModel, ModelFacts, describe
+from headgauge.models.edge_tokens import Bos, Edges, EdgeToken, edges
+from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, describe
 from headgauge.models.inputs import model_inputs, next_token_loss
 from headgauge.models.intercept import Interception, intercept
 from headgauge.models.layer_trace import stream_layers, without_cache
@@ -39,7 +40,11 @@ __all__ = [
     "DEFAULT_MODEL",
     "VECTOR_KINDS",
     "AttentionCall",
+    "Bos",
     "CacheEntry",
+    "EdgeToken",
+    "Edges",
+    "FileWord",
     "Interception",
     "KeyVectors",
     "LayerNorms",
@@ -60,6 +65,7 @@ __all__ = [
     "cut_windows",
     "default_texts",
     "describe",
+    "edges",
     "fingerprint",
     "intercept",
     "layer_norms",

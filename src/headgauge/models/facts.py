@@ -21,13 +21,25 @@ class ModelFacts:
     vocabulary: int | None = None
 
 
+@dataclass(frozen=True)
+class FileWord:
+    """What a model's file (`place`) says of the tokens around a text; None: nothing."""
+
+    place: str
+    add_bos: bool | None = None
+    add_eos: bool | None = None
+    bos_id: int | None = None
+    eos_id: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
     """A model ready to be measured, in eval mode.
 
     `source` says how it was found (`default`, `gguf`, `folder`, `hub`, or `memory` for one the
     caller had), `quantisation` what its weights went through before they came here (None: nothing
-    known), `sha256` identifies a GGUF file, and `note` says what a user should know of the loading.
+    known), `sha256` identifies a GGUF file, `note` says what a user should know of the loading, and
+    `word` what the file says of BOS and EOS (None: there is no file).
     """
 
     model: nn.Module
@@ -38,6 +50,7 @@ class LoadedModel:
     quantisation: str | None = None
     sha256: str | None = None
     note: str | None = None
+    word: FileWord | None = None
 
 
 def describe(model: nn.Module, kind: Kind) -> ModelFacts:

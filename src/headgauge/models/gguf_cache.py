@@ -1,8 +1,9 @@
 """GGUF files: what they are, and converted copies of them.
 
-Converting a file takes half a minute at each start, nearly all of it in reading the header. So a
+Converting a file takes half a minute at each start, nearly all of it in making the tokenizer. So a
 copy is kept as safetensors with its configuration and tokenizer, under the file's sha256 and the
-version of transformers that converted it. It appears under its name only when it is complete.
+version of transformers that converted it. It appears under its name only when it is complete. What
+the file says of BOS and EOS is not in it: transformers drops that, and the file is at hand.
 """
 
 import hashlib
@@ -10,7 +11,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from torch import nn
 
 from headgauge.errors import InputError
 from headgauge.models.cache import cache_folder
+from headgauge.models.gguf_header import Value
 
 _FACTS = "headgauge.json"
 # What the disk should still have free after a copy.
@@ -107,24 +109,21 @@ def forget_quantisation(model: nn.Module) -> None:
         del loose.config.quantization_config
 
 
-def quantisation_note(path: Path) -> str | None:
+def quantisation_note(header: Mapping[str, Value], file: str) -> str | None:
     """ "4-bit Q4_1 (GGUF file)" from the header's file type, else from the file's name."""
-    name = _header_type(path) or _name_type(path.name)
+    name = _header_type(header) or _name_type(file)
     if name is None:
         return None
     bits = re.match(r"I?Q(\d)", name)
     return f"{bits[1]}-bit {name} (GGUF file)" if bits else f"{name} (GGUF file)"
 
 
-def _header_type(path: Path) -> str | None:
+def _header_type(header: Mapping[str, Value]) -> str | None:
     import gguf
 
-    field = gguf.GGUFReader(path).get_field("general.file_type")
-    if field is None:
-        return None
     try:
-        kind = gguf.LlamaFileType(int(field.contents()))
-    except ValueError:
+        kind = gguf.LlamaFileType(header["general.file_type"])
+    except (KeyError, ValueError):
         return None
     return kind.name.removeprefix("MOSTLY_").removeprefix("ALL_")
 

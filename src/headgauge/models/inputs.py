@@ -17,19 +17,37 @@ def model_inputs(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> dic
     """The same text for every kind of model.
 
     A decoder and an encoder read the window; an encoder-decoder reads it in the encoder and, moved
-    one place to the right behind its start token, in the decoder.
+    to the right behind what its own output starts with, in the decoder.
     """
     model: Any = loaded.model
     ids = ids.to(model.device)
     if loaded.facts.kind != "encoder-decoder":
         return {"input_ids": ids}
+    start = ids.new_tensor(_decoder_start(loaded, ids)).expand(len(ids), -1)
+    shifted = torch.cat([start, ids], dim=1)[:, : ids.shape[1]]
+    return {"input_ids": ids, "decoder_input_ids": shifted}
+
+
+def _decoder_start(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> list[int]:
+    """What a decoder's input starts with, as when the model generates.
+
+    Its start token (BOS where it names none, else padding, as T5 does), then the token its output
+    is made to begin with (BART's BOS, a language), unless the windows begin with that already.
+    """
+    model: Any = loaded.model
     places = (model.config, getattr(model, "generation_config", None))
-    named = (getattr(place, "decoder_start_token_id", None) for place in places)
-    start = next((token for token in named if token is not None), model.config.pad_token_id)
+
+    def named(*names: str) -> int | None:
+        found = (getattr(place, name, None) for name in names for place in places)
+        return next((token for token in found if token is not None), None)
+
+    start = named("decoder_start_token_id", "bos_token_id", "pad_token_id")
     if start is None:
         raise InputError(f"{loaded.name} names no decoder start token (decoder_start_token_id)")
-    shifted = torch.cat([torch.full_like(ids[:, :1], start), ids[:, :-1]], dim=1)
-    return {"input_ids": ids, "decoder_input_ids": shifted}
+    forced = named("forced_bos_token_id")
+    if forced is None or bool((ids[:, 0] == forced).all()):
+        return [start]
+    return [start, forced]
 
 
 def next_token_loss(
@@ -39,8 +57,8 @@ def next_token_loss(
 ) -> Float[Tensor, "windows"] | None:
     """Mean −log p of the window's tokens in nats, per window; None for an encoder.
 
-    A decoder predicts tokens 2 to L. An encoder-decoder predicts all L from the encoded text, so
-    its loss says little about the text.
+    A decoder predicts tokens 2 to L. An encoder-decoder predicts all that its decoder has room for
+    from the encoded text, so its loss says little about the text.
     """
     logits = getattr(output, "logits", None)
     if loaded.facts.kind == "encoder" or logits is None:
@@ -48,6 +66,9 @@ def next_token_loss(
     ids = ids.to(logits.device)
     if loaded.facts.kind == "decoder":
         logits, ids = logits[:, :-1], ids[:, 1:]
+    else:
+        before = len(_decoder_start(loaded, ids)) - 1
+        logits, ids = logits[:, before:], ids[:, : ids.shape[1] - before]
     losses = [_mean_loss(row, labels) for row, labels in zip(logits, ids, strict=True)]
     return torch.stack(losses)
 

@@ -18,7 +18,9 @@ import torch
 from headgauge.devices import check_device
 from headgauge.errors import InputError
 from headgauge.models import gguf_cache
+from headgauge.models.edge_tokens import folder_word, gguf_word
 from headgauge.models.facts import LoadedModel, describe
+from headgauge.models.gguf_header import read_header
 from headgauge.models.kinds import model_class
 
 DEFAULT_MODEL = "default"
@@ -90,48 +92,49 @@ def _load_gguf(
     path: Path, source: Literal["default", "gguf"], options: dict[str, Any]
 ) -> LoadedModel:
     gguf_cache.check_gguf(path)
+    header = read_header(path)
+    quantisation = gguf_cache.quantisation_note(header, path.name)
     sha256 = gguf_cache.file_sha256(path)
     found = _load_copy(sha256, options)
     note = None
     if found is None:
         # Always in float32 first: that is the copy from which every dtype is made.
         first = options | {"dtype": torch.float32}
-        model, tokenizer, quantisation = _convert(path, first)
+        model, tokenizer = _convert(path, first)
         with _quiet():
             facts = gguf_cache.GgufFacts(path.name, sha256, quantisation)
             note = gguf_cache.keep_copy(model, tokenizer, facts)
         if options["dtype"] not in (torch.float32, "auto"):
             found = _load_copy(sha256, options)
             if found is None:
-                model, tokenizer, quantisation = _convert(path, options)
+                model, tokenizer = _convert(path, options)
         if found is None:
-            found = model, tokenizer, quantisation
-    model, tokenizer, quantisation = found
-    facts = describe(model, "decoder")
-    return LoadedModel(model, tokenizer, path.stem, source, facts, quantisation, sha256, note)
+            found = model, tokenizer
+    model, tokenizer = found
+    known = (describe(model, "decoder"), quantisation, sha256, note, gguf_word(header))
+    return LoadedModel(model, tokenizer, path.stem, source, *known)
 
 
-def _load_copy(sha256: str, options: dict[str, Any]) -> tuple[Any, Any, str | None] | None:
+def _load_copy(sha256: str, options: dict[str, Any]) -> tuple[Any, Any] | None:
     """The converted copy of a GGUF file; a damaged one is removed and made again."""
     copy = gguf_cache.find_copy(sha256)
     if copy is None:
         return None
-    folder, facts = copy
+    folder, _ = copy
     try:
         found = _load_folder(folder, options)
     except InputError:
         shutil.rmtree(folder, ignore_errors=True)
         return None
-    return found.model, found.tokenizer, facts.quantisation
+    return found.model, found.tokenizer
 
 
-def _convert(path: Path, options: dict[str, Any]) -> tuple[Any, Any, str | None]:
+def _convert(path: Path, options: dict[str, Any]) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     where = {"gguf_file": path.name, "local_files_only": True, "trust_remote_code": False}
     try:
         with _quiet(), gguf_cache.no_bar():
-            quantisation = gguf_cache.quantisation_note(path)
             model = AutoModelForCausalLM.from_pretrained(path.parent, **where, **options)
             tokenizer = AutoTokenizer.from_pretrained(path.parent, **where)
     except ImportError as error:
@@ -143,7 +146,7 @@ def _convert(path: Path, options: dict[str, Any]) -> tuple[Any, Any, str | None]
         reason = f"{type(error).__name__}: {_first_line(error)}"
         raise InputError(f"cannot read the GGUF file {path} ({reason})") from None
     gguf_cache.forget_quantisation(model)
-    return model, tokenizer, quantisation
+    return model, tokenizer
 
 
 def _load_folder(path: Path, options: dict[str, Any]) -> LoadedModel:
@@ -196,8 +199,9 @@ def _from_pretrained(
     name: str, source: Literal["folder", "hub"], options: dict[str, Any], local_files_only: bool
 ) -> LoadedModel:
     from transformers import AutoConfig, AutoTokenizer
+    from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
-    where = {"local_files_only": local_files_only, "trust_remote_code": False}
+    where: dict[str, Any] = {"local_files_only": local_files_only, "trust_remote_code": False}
     with _quiet():
         config = AutoConfig.from_pretrained(name, **where)
         kind, auto = model_class(config, name)
@@ -210,13 +214,15 @@ def _from_pretrained(
             raise InputError(f"{name} lacks {len(missing)} weights, such as {missing[0]}")
         try:
             tokenizer, note = AutoTokenizer.from_pretrained(name, **where), None
+            word = folder_word(get_tokenizer_config(name, **where))
         except Exception as error:
-            tokenizer, note = None, f"no tokenizer ({_first_line(error)})"
+            tokenizer, note, word = None, f"no tokenizer ({_first_line(error)})", None
         if tokenizer is not None and not _knows_words(tokenizer):
             tokenizer, note = None, "no tokenizer (its vocabulary does not hold a word of English)"
     quantisation = getattr(config, "quantization_config", None)
     method = None if quantisation is None else str(_method(quantisation))
-    return LoadedModel(model, tokenizer, name, source, describe(model, kind), method, None, note)
+    known = (describe(model, kind), method, None, note, word)
+    return LoadedModel(model, tokenizer, name, source, *known)
 
 
 def _knows_words(tokenizer: Any) -> bool:

@@ -2,22 +2,21 @@
 
 Cutting the text first would put word pieces at every border; adding special tokens would put them
 into the prose. So the text is tokenised once, without added tokens, and window w holds the tokens
-from offset + w·L on. Where the tokenizer itself would put its BOS in front of a text, each window
+from offset + w·L on. Where the model expects BOS in front of a text (`edge_tokens`), each window
 starts with it, as one of its L tokens, and takes L − 1 tokens of the text.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
 from headgauge.errors import InputError
+from headgauge.models.edge_tokens import Bos, edges
 from headgauge.models.facts import LoadedModel
 from headgauge.models.text import SourceText
-
-Bos = Literal["auto", "always", "never"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +34,6 @@ def tokenise(tokenizer: Any, text: str) -> Int[Tensor, "tokens"]:
     # `verbose=False`: longer than the model's context is what we want here.
     encoded = tokenizer(text, add_special_tokens=False, verbose=False)
     return torch.tensor(encoded["input_ids"], dtype=torch.long)
-
-
-def adds_bos(tokenizer: Any) -> bool:
-    """Whether the tokenizer itself puts its BOS in front of a text."""
-    if tokenizer.bos_token_id is None:
-        return False
-    return tokenizer("a")["input_ids"][:1] == [tokenizer.bos_token_id]
 
 
 def cut_windows(
@@ -66,7 +58,8 @@ def cut_windows(
     if loaded.tokenizer is None:
         raise InputError(f"{loaded.name} came without a tokenizer: pass token ids instead of text")
     tokens = tokenise(loaded.tokenizer, text.text)
-    return cut(tokens, length, count, offset, _bos_token(loaded, bos), name=text.name)
+    first = edges(loaded, bos).bos
+    return cut(tokens, length, count, offset, first.id if first.put else None, name=text.name)
 
 
 def cut(
@@ -92,12 +85,3 @@ def cut(
         ids = torch.cat([torch.full((count, 1), bos_token, dtype=torch.long), ids], dim=1)
     starts = tuple(range(offset, needed, step))
     return Windows(ids, starts, len(tokens), bos_token is not None)
-
-
-def _bos_token(loaded: LoadedModel, bos: Bos) -> int | None:
-    tokenizer = loaded.tokenizer
-    if bos == "never" or (bos == "auto" and not adds_bos(tokenizer)):
-        return None
-    if tokenizer is None or tokenizer.bos_token_id is None:
-        raise InputError(f"the tokenizer of {loaded.name} has no BOS token")
-    return tokenizer.bos_token_id

@@ -32,12 +32,24 @@ class Data(TypedDict):
     tokens: int  # of the whole text
 
 
+class EdgeToken(TypedDict):
+    """A token that begins (BOS) or ends (EOS) a text."""
+
+    put: bool  # whether it stands in front of (EOS: behind) every window
+    id: int | None  # null: the model has none
+    why: str  # who was followed: the model's file, its tokenizer, or what was asked for
+    file: bool | None  # whether the model's file says that a text gets one; null: it does not say
+    tokenizer: bool | None  # whether its tokenizer as loaded puts one; null: there is none
+
+
 class Splits(TypedDict):
     """Which parts of the text; where each window starts is among its facts in `units`."""
 
     offset: int  # the text token of the first window
     windows: int  # of each length
     lengths: list[int]  # L
+    bos: EdgeToken  # one of a window's L tokens where it is put
+    eos: EdgeToken  # never put: a window of running text has no end
 
 
 class Model(TypedDict):
@@ -70,6 +82,9 @@ class UnitRecord(TypedDict):
     unseen: list[str]  # attention modules whose weights could not be seen
     distrusted: dict[str, float]  # modules left out, and how far off they were
     tapped: list[str]  # modules seen at their softmax, without values
+    bos_losses: dict[
+        str, float | str
+    ]  # first window: loss with_bos, without_bos on the same tokens
 
 
 class TableRecord(TypedDict):

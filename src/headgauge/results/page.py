@@ -10,6 +10,7 @@ from headgauge.results.dynamics_schema import DYNAMICS_TABLES, GammaRow, SwarmRo
 from headgauge.results.environment import Hardware, SourceCode
 from headgauge.results.manifest import (
     Data,
+    EdgeToken,
     Manifest,
     Model,
     Splits,
@@ -95,7 +96,7 @@ The keys stand in this order. All that differs between two runs of the same thin
 machine is under `times`. There are no paths, user names or host names in it. A number that is not
 finite is the text "nan", "inf" or "-inf".
 """
-RECORDS = (SourceCode, Data, Splits, Model, Hardware, UnitRecord, TableRecord, Times)
+RECORDS = (SourceCode, Data, Splits, EdgeToken, Model, Hardware, UnitRecord, TableRecord, Times)
 
 # What names a row is explained once in the source, and in each table here.
 _EXPLAINED = {

@@ -54,6 +54,7 @@ class UnitFacts:
     unseen: tuple[str, ...] = ()  # attention modules whose weights could not be seen
     distrusted: dict[str, float] = field(default_factory=dict)  # modules left out, and how far off
     tapped: tuple[str, ...] = ()  # modules seen at their softmax, without values
+    bos_losses: dict[str, float] = field(default_factory=dict)  # with_bos, without_bos
     seconds: dict[str, float] = field(default_factory=dict)  # by phase
 
     @classmethod
@@ -67,6 +68,8 @@ class UnitFacts:
             unseen=tuple(values["unseen"]),
             distrusted={name: float(value) for name, value in values["distrusted"].items()},
             tapped=tuple(values["tapped"]),
+            # Units from before BOS was compared have none.
+            bos_losses={name: float(v) for name, v in values.get("bos_losses", {}).items()},
             seconds={name: float(value) for name, value in values["seconds"].items()},
         )
 

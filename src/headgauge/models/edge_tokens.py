@@ -1,0 +1,150 @@
+"""The tokens a model expects around a text: who says so, and what is put there.
+
+Whether BOS stands in front of a text is said by, in the order in which they are believed,
+
+1. the model's file: `tokenizer.ggml.add_bos_token` of a GGUF file (where it has none, what
+   llama.cpp does for that kind of tokenizer), `add_bos_token` in a folder's tokenizer_config.json;
+2. the tokenizer, by what it does to a text.
+
+The tokenizer comes second because it is made anew at each load: transformers makes that of a GGUF
+file without its BOS, and leaves the word of tokenizer_config.json aside where there is a
+tokenizer.json. llama.cpp's converter has the same order, so that a folder and the GGUF file made of
+it are read alike.
+
+EOS stands where a text ends. No window of running text holds such a place, so it is never put; what
+is said of it is kept.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from headgauge.errors import InputError
+from headgauge.models.facts import FileWord, LoadedModel
+from headgauge.models.gguf_header import Value
+
+Bos = Literal["auto", "always", "never"]
+
+# Byte-level tokenizers (`tokenizer.ggml.pre`) that llama.cpp gives a BOS where the file is silent,
+# as the files of Llama 3 are. With "llama" (sentencepiece) it always does.
+_SILENT_BOS = frozenset(
+    {"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"}
+    | {"jina-v5-nano", "tekken", "chameleon"}
+)
+
+
+@dataclass(frozen=True)
+class EdgeToken:
+    """BOS or EOS: whether it was put in front of (behind) each window, and why.
+
+    `file` is what the model's file says and `tokenizer` what its tokenizer does; None: nothing.
+    """
+
+    put: bool
+    id: int | None
+    why: str
+    file: bool | None
+    tokenizer: bool | None
+
+
+@dataclass(frozen=True)
+class Edges:
+    """What stands around every window, and what a reader should know of it."""
+
+    bos: EdgeToken
+    eos: EdgeToken
+    notes: tuple[str, ...] = ()
+
+
+def gguf_word(header: Mapping[str, Value]) -> FileWord:
+    """What a GGUF file says, or what llama.cpp reads into its silence."""
+
+    def said(key: str) -> Any:
+        return header.get(f"tokenizer.ggml.{key}")
+
+    add_bos, place = said("add_bos_token"), "the GGUF file"
+    silent = said("model") == "llama" or (said("model") == "gpt2" and said("pre") in _SILENT_BOS)
+    if add_bos is None and silent:
+        add_bos, place = True, "llama.cpp's default for the GGUF file's tokenizer"
+    ids = said("bos_token_id"), said("eos_token_id")
+    return FileWord(place, add_bos, said("add_eos_token"), *ids)
+
+
+def folder_word(tokenizer_config: Mapping[str, Any]) -> FileWord:
+    """What a folder's tokenizer_config.json says."""
+    bos, eos = (tokenizer_config.get(f"add_{name}_token") for name in ("bos", "eos"))
+    said = (each if isinstance(each, bool) else None for each in (bos, eos))
+    return FileWord("tokenizer_config.json", *said)
+
+
+def edges(loaded: LoadedModel, asked: Bos | None) -> Edges:
+    """What is put around the windows of a text; `asked` is None where token ids were given."""
+    bos, notes = _bos(loaded, asked)
+    word, tokenizer = loaded.word, loaded.tokenizer
+    eos = EdgeToken(
+        put=False,
+        id=_id(loaded, "eos"),
+        why="token ids were given" if asked is None else "a window of running text has no end",
+        file=None if word is None else word.add_eos,
+        tokenizer=None if tokenizer is None else adds_eos(tokenizer),
+    )
+    return Edges(bos, eos, tuple(notes))
+
+
+def adds_bos(tokenizer: Any) -> bool:
+    """Whether the tokenizer itself puts its BOS in front of a text."""
+    if tokenizer.bos_token_id is None:
+        return False
+    return tokenizer("a")["input_ids"][:1] == [tokenizer.bos_token_id]
+
+
+def adds_eos(tokenizer: Any) -> bool:
+    """Whether the tokenizer itself puts its EOS behind a text."""
+    if tokenizer.eos_token_id is None:
+        return False
+    return tokenizer("a")["input_ids"][-1:] == [tokenizer.eos_token_id]
+
+
+def _bos(loaded: LoadedModel, asked: Bos | None) -> tuple[EdgeToken, list[str]]:
+    word, tokenizer, known = loaded.word, loaded.tokenizer, _id(loaded, "bos")
+    file = None if word is None else word.add_bos
+    does = None if tokenizer is None else adds_bos(tokenizer)
+
+    def decided(put: bool, why: str) -> EdgeToken:
+        return EdgeToken(put, known, why, file, does)
+
+    if asked is None:
+        return decided(False, "token ids were given"), []
+    if asked != "auto":
+        if asked == "always" and known is None:
+            raise InputError(f"the tokenizer of {loaded.name} has no BOS token")
+        return decided(asked == "always", "asked for"), []
+    if word is None or file is None:
+        return decided(bool(does), "as the tokenizer does"), []
+    if file and known is None:
+        why = f"{word.place} wants a BOS, but names none and neither does the tokenizer"
+        return decided(False, why), [f"no BOS in front of the windows: {why}"]
+    return decided(file, f"{word.place} says so"), _disagreement(loaded, word, does)
+
+
+def _disagreement(loaded: LoadedModel, word: FileWord, does: bool | None) -> list[str]:
+    """What file and tokenizer do not agree on, and that the file was followed."""
+    notes = []
+    if does is not None and does != word.add_bos:
+        words = ("puts", "does not") if word.add_bos else ("puts no", "does")
+        notes.append(
+            f"{word.place} {words[0]} BOS in front of a text, the tokenizer as loaded {words[1]}: "
+            f"{word.place} was followed"
+        )
+    other = getattr(loaded.tokenizer, "bos_token_id", None)
+    if word.add_bos and word.bos_id is not None and other not in (None, word.bos_id):
+        notes.append(
+            f"the BOS of {word.place} is token {word.bos_id}, that of the tokenizer {other}: "
+            f"{word.place} was followed"
+        )
+    return notes
+
+
+def _id(loaded: LoadedModel, name: Literal["bos", "eos"]) -> int | None:
+    named = None if loaded.word is None else getattr(loaded.word, f"{name}_id")
+    return getattr(loaded.tokenizer, f"{name}_token_id", None) if named is None else named
