@@ -29,7 +29,7 @@ def _verdicts(verdicts: pl.DataFrame, readings: pl.DataFrame) -> str:
     seen = {(row["text"], row["claim"]): row for row in readings.iter_rows(named=True)}
     rows = [
         (row["where"], row["claim"], row["paper"],
-         *(_reading(seen.get((text, row["claim"]))) for text in texts),
+         *(_reading(seen.get((text, row["claim"])), row["verdict"]) for text in texts),
          held_words(row["held"], row["texts"]), f"**{row['verdict']}**")
         for row in verdicts.iter_rows(named=True)
     ]  # fmt: skip
@@ -37,8 +37,11 @@ def _verdicts(verdicts: pl.DataFrame, readings: pl.DataFrame) -> str:
     return _table(("where", "claim", "paper", *on, "held", "verdict"), rows)
 
 
-def _reading(row: dict[str, Any] | None) -> str:
-    return "" if row is None else f"{reading_words(row)}: {row['verdict']}"
+def _reading(row: dict[str, Any] | None, joint: str) -> str:
+    """What was measured on a text, and its word where that is not the one for all."""
+    if row is None:
+        return ""
+    return reading_words(row) + f" ({row['verdict']})" * (row["verdict"] != joint)
 
 
 def _choices(choices: pl.DataFrame, chosen_on: str | None) -> str:

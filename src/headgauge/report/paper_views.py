@@ -98,13 +98,14 @@ def chosen_words(chosen_on: str | None) -> str:
 def _choice_table(choices: pl.DataFrame, text: str, chosen_on: str | None) -> Table:
     table = _table(f"What depends on the choice of vectors and keys: {text}")
     table.add_column("vectors, length, keys", no_wrap=True)
-    for heading in ("critical N", "/ L", "eq. 24", "N_s/N, N ≥ 16", "rows"):
+    for heading in ("critical N", "/ L", "eq. 24", "N_s/N", "rows"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in choices.iter_rows(named=True):
         low, high = row["plateau_low"], row["plateau_high"]
         share = row["critical_share"]
         table.add_row(
-            f"{row['vectors']}, {row['scale']}, {row['keys']}{' *' * row['closest']}",
+            f"{row['vectors']}, {row['scale']}, {row['keys']}"
+            f"{' *' * row['closest']}{' ●' * row['measured']}",
             _number(row["critical_n"]),
             "" if share is None else f"{share:.3f}",
             _number(row["critical_n_corrected"]),
@@ -113,8 +114,8 @@ def _choice_table(choices: pl.DataFrame, text: str, chosen_on: str | None) -> Ta
             style="bold" if row["measured"] else None,
         )
     table.caption = (
-        "The paper: critical N ≈ .06 L, N_s/N .70 to .85. * the closest on this text. "
-        f"Bold: what the verdicts are about, {chosen_words(chosen_on)}."
+        "The paper: critical N ≈ .06 L, N_s/N .70 to .85 from N = 16 on. * the closest on this "
+        f"text. ● what the verdicts are about, {chosen_words(chosen_on)}."
     )
     return table
 

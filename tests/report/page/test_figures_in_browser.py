@@ -136,6 +136,9 @@ def test_the_weights_over_l_stand_beside_one_over_l_and_the_bounds(reproduction)
         assert reproduction.line(weights, series)[64] == pytest.approx(at_64)
     assert reproduction.all(f"{weights} [data-series='guide'] .line")
     bounds = "#vanishing .chart-whole:nth-child(2)"
+    assert reproduction.line(bounds, "bound_printed") == {}  # it would hide all the rest
+    assert "as printed gives 10⁹" in reproduction.text("#vanishing figcaption")
+    reproduction.press(reproduction.one(f"{bounds} .legend [data-series='bound_printed']"))
     assert reproduction.line(bounds, "bound_printed")[64] == pytest.approx(1e9)
     assert reproduction.line(bounds, "bound_range")[64] == pytest.approx(0.8)
     reproduction.choose(chosen(reproduction, "rule"), "ssmax")

@@ -55,9 +55,7 @@ def vanishing_figure(paper: Tables, choice: tuple[str, ...], caption: str) -> Fi
     frame = paper["vanishing"]
     looks = looks_of(paper, rule_choice(paper, choice))
     looks = {rule: look for rule, look in looks.items() if rule in frame["rule"]}
-    small = small_print(
-        caption, vanishing_words(frame), interval_words(frame), rule_words(looks), "1/L: its slope"
-    )
+    small = small_print(caption, vanishing_words(frame), interval_words(frame), rule_words(looks))
     rules = [look.handle(markersize=3.5) for look in looks.values()]
     below = [4 * LEGEND_LINE, LEGEND_LINE * math.ceil(len(rules) / 4)]
     figure, panels = open_page((PAGE, 1.75), (2, 2), below, small, left=0.55, gap=0.6)
@@ -89,7 +87,7 @@ def choices_figure(paper: Tables, caption: str) -> Figure:
         f"{span(choices['rows'].round(0), ' to ')} query rows a head",
     )
     height = max(0.17 * choices.height, 0.8)
-    figure, panels = open_page((PAGE, height), (1, 2), [4 * LEGEND_LINE], small, left=1.65, gap=0.2)
+    figure, panels = open_page((PAGE, height), (1, 2), [4 * LEGEND_LINE], small, left=1.8, gap=0.2)
     for axes in panels:  # room for a last column of numbers
         box = axes.get_position()
         axes.set_position((box.x0, box.y0, box.width * 0.85, box.height))

@@ -1,9 +1,11 @@
 """Lemma 1 and Corollary 1: how the weights of real heads shrink with L, and what bounds them."""
 
+import math
+
 import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from headgauge.report.paper.distance import draw_line, log_length_axis
 from headgauge.report.paper.looks import (
@@ -27,11 +29,14 @@ WEIGHTS = {
     "largest_off_sink": Look("largest off the first key, of the rest", BLUE, "--", "^"),
 }
 BOUNDS = {
-    "bound_printed": Look(r"Corollary 1, norms: $e^{2ab}/n$", RED, "--", "s"),
-    "bound_mean": Look(r"$e^{\max - mean}/n$", PURPLE, "-.", "v"),
+    "bound_printed": Look(
+        r"Corollary 1 as printed, $e^{2\|q\|\max\|k\|/\sqrt{d}}/n$", RED, "--", "s"
+    ),
+    "bound_mean": Look(r"from the mean logit (Jensen), $e^{\max - mean}/n$", PURPLE, "-.", "v"),
     "bound_range": Look(r"from the range of the logits, sharp", SKY, ":", "D"),
 }
-_GUIDE = Look("1/L", BLACK, (0, (6, 2)))
+_GUIDE = Look("1/L: the weight of every key if all were alike", BLACK, (0, (6, 2)))
+_FAR = 1e4  # a bound on a weight beyond it is not drawn
 _TRIVIAL = Look("1: a bound above it says nothing", GREY, (0, (2, 2)))
 
 
@@ -51,8 +56,8 @@ def draw_bounds(axes: Axes, frame: pl.DataFrame) -> None:
         return
     _draw(axes, own, {"largest_weight": LARGEST} | BOUNDS)
     axes.axhline(1.0, **_TRIVIAL.how(linewidth=0.8, zorder=0))
+    _cut(axes, own)
     axes.yaxis.set_major_locator(LogLocator(numticks=7))
-    axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylabel("largest weight and its bounds", labelpad=2)
 
 
@@ -108,12 +113,32 @@ def _draw(axes: Axes, frame: pl.DataFrame, looks: dict[str, Look]) -> bool:
     return True
 
 
+def _cut(axes: Axes, frame: pl.DataFrame) -> None:
+    """Bounds many decades above 1 are told, not drawn: they would hide all the rest."""
+    told = []
+    for name, look in BOUNDS.items():
+        values = line(frame, name, "length")["mean"]
+        if values.len() and float(values.min()) > _FAR:  # pyright: ignore
+            low, high = (math.log10(float(end)) for end in (values.min(), values.max()))  # pyright: ignore
+            powers = dict.fromkeys(f"$10^{{{end:.0f}}}$" for end in (low, high))
+            told.append(f"{look.label.split(',')[0]}: {' to '.join(powers)}")
+    if told:
+        axes.set_ylim(top=_FAR)
+        where = {"transform": axes.transAxes, "ha": "right", "va": "top", "fontsize": 6.5}
+        axes.text(
+            0.99, 0.98, "\n".join([f"{each}, above the axis" for each in told]), color=GREY, **where
+        )
+
+
 def _scales(axes: Axes, frame: pl.DataFrame) -> None:
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
     log_length_axis(axes, frame["length"])
 
 
 def _guide(axes: Axes, frame: pl.DataFrame) -> None:
-    """1/L from the shortest to the longest window: only its slope is to be compared."""
+    """1/L from the shortest to the longest window."""
     ends = [frame["length"].min(), frame["length"].max()]
     axes.plot(ends, [1 / end for end in ends], **_GUIDE.how(linewidth=0.9, zorder=0))  # pyright: ignore

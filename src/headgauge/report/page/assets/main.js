@@ -36,6 +36,12 @@ function setUpTheme() {
   show();
 }
 
+// The heads are those of the first text's run.
+function onFirstText() {
+  const several = DATA.paper && DATA.paper.texts.length > 1;
+  return several ? ` on ${DATA.paper.texts[0].name}` : '';
+}
+
 function headCounts(filterHeads) {
   const counts = rowsOf(DATA.counts).filter((row) => row.heads > 0);
   const chips = counts.map((row) =>
@@ -56,7 +62,7 @@ function headCounts(filterHeads) {
       'p',
       { class: 'lead' },
       `${plural(DATA.heads.head.length, 'attention head')} in `,
-      `${plural(DATA.heads.rows.length, 'layer')}, by verdict (a head can have several):`,
+      `${plural(DATA.heads.rows.length, 'layer')}${onFirstText()}, by verdict (a head can have several):`,
     ),
     el('ul', { class: 'chips' }, chips),
   ];

@@ -35,6 +35,9 @@ function countWords(words) {
 
 function paperVerdicts(paper) {
   const readings = rowsOf(paper.readings);
+  const of = (row) => readings.filter((each) => each.claim === row.claim);
+  // What is said of every text alike is said once.
+  const sameComment = (row) => unique(of(row).map((each) => each.comment)).length === 1;
   const made = table(
     [
       {
@@ -52,7 +55,7 @@ function paperVerdicts(paper) {
           el(
             'dl',
             { class: 'readings' },
-            readings.filter((each) => each.claim === row.claim).map((each) => reading(each, row)),
+            of(row).map((each) => reading(each, row, sameComment(row))),
           ),
       },
       {
@@ -62,7 +65,9 @@ function paperVerdicts(paper) {
           row.texts
             ? el('p', { class: 'held' }, `held on ${row.held} of ${plural(row.texts, 'text')}`)
             : null,
-          row.comment ? el('p', { class: 'comment' }, row.comment) : null,
+          unique([row.comment, sameComment(row) ? of(row)[0].comment : '']).map((said) =>
+            said ? el('p', { class: 'comment' }, said) : null,
+          ),
         ],
       },
     ],
@@ -72,7 +77,7 @@ function paperVerdicts(paper) {
   return section('verdict', 'The verdict on the paper', made.box, ...behindClaims(paper));
 }
 
-function reading(row, joint) {
+function reading(row, joint, saidOnce) {
   const corrected = !['', 'same', row.printed].includes(row.corrected);
   return [
     el(
@@ -82,7 +87,7 @@ function reading(row, joint) {
       row.verdict === joint.verdict ? null : [' ', badge(row.verdict)],
     ),
     el('dd', null, row.printed, corrected ? [el('br'), `corrected: ${row.corrected}`] : null),
-    row.comment ? el('dd', { class: 'comment' }, row.comment) : null,
+    row.comment && !saidOnce ? el('dd', { class: 'comment' }, row.comment) : null,
   ];
 }
 
@@ -152,7 +157,7 @@ function paperChoices(paper) {
   );
   return section(
     'choices',
-    'What depends on the choices',
+    'What depends on the choice',
     el(
       'p',
       null,
