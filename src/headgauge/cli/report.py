@@ -65,4 +65,5 @@ def command(
 def _markdown(found: Any) -> str:
     from headgauge.report.paper_markdown import paper_markdown
 
-    return paper_markdown(found.paper, found.timing, found.judging.stands)
+    judging = found.judging
+    return paper_markdown(found.paper, found.timing, judging.stands, judging.chosen_on)

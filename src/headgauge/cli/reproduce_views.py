@@ -28,13 +28,13 @@ def document(found: "Reproduction", drawn: list[Path]) -> dict[str, Any]:
 
 
 def show(found: "Reproduction", drawn: list[Path]) -> None:
-    """The claims, what hangs on the choice, the times, and where to look on."""
+    """What it stands on, the claims, what depends on the choice, the times, where to look on."""
     from headgauge.report import paper_views
 
     console = stdout()
     paper, stands = found.paper, found.judging.stands
     console.print(paper_views.verdict_view(paper["verdicts"], paper["readings"], stands))
-    console.print(paper_views.choice_view(found.paper["choices"]))
+    console.print(paper_views.choice_view(paper["choices"], found.judging.chosen_on))
     console.print(paper_views.timing_view(found.timing))
     for text, scan in found.scans.items():
         for line in losses(scan):

@@ -1,7 +1,7 @@
 """What a reproduction found: the paper's figures as frames, the verdicts, the scans it contains."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,17 @@ class Reproduction:
         ]
         return list(dict.fromkeys(found))
 
+    def captions(self) -> dict[str, str]:
+        """For each text a line for its figures: what was measured, what the text is there for."""
+        from headgauge.report.words import text_role
+
+        found = {}
+        for text, scan in self.scans.items():
+            quick = "quick run: " * bool(scan.manifest["settings"].get("quick"))
+            role = text_role(text, len(self.scans), self.judging.chosen_on)
+            found[text] = f"{quick}{scan.caption}{f' ({role})' * bool(role)}"
+        return found
+
     def draw(self) -> list[Path]:
         """The page, the paper's figures and the map of the heads, into the run's folder."""
         from headgauge.report.page import write_page
@@ -85,9 +96,11 @@ class Reproduction:
         if self.folder is None:
             raise InputError("this reproduction has no folder to draw into: run it with one")
         content = self.scan.page_content(self.paper, self.timing, self.judging.stands, self.notes())
+        _, *others = self.scans
+        caption = content.caption + "".join(f"; also on {text}" for text in others)
+        content = replace(content, caption=caption, chosen_on=self.judging.chosen_on)
         page = write_page(self.folder, content)
-        captions = {text: scan.caption for text, scan in self.scans.items()}
-        figures = paper_figures(self.paper, captions, self.folder)
+        figures = paper_figures(self.paper, self.captions(), self.folder)
         # The page has the map of every measure.
         return [page, *figures, *self.scan.draw_heads(first=2, folder=self.folder)]
 

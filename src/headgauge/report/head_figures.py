@@ -31,6 +31,7 @@ def figures(
     heads, curves, verdicts = (
         frame.filter(pl.col("length") == length) for frame in (heads, curves, verdicts)
     )
+    caption = f"{caption}; {_rows_words(heads)}"
     grid = head_grid(heads)
     maps = {
         name: cells(grid, heads, name, measure)
@@ -47,6 +48,11 @@ def figures(
             if chosen[name].is_not_null().any():
                 suffix = "" if choice == USUAL else "-" + "-".join(choice)
                 yield name + suffix, curve_figure(grid, chosen, name, choice, caption)
+
+
+def _rows_words(heads: pl.DataFrame) -> str:
+    ends = dict.fromkeys(f"{end}" for end in (heads["rows"].min(), heads["rows"].max()))
+    return f"{' to '.join(ends)} query rows a head and window"
 
 
 def overview(

@@ -5,34 +5,51 @@ from typing import Any
 
 import polars as pl
 
-from headgauge.report.paper_views import duration
+from headgauge.report.paper_views import chosen_words, duration, held_words, reading_words
 
 
 def paper_markdown(
-    paper: dict[str, pl.DataFrame], timing: Sequence[dict[str, Any]], caption: str
+    paper: dict[str, pl.DataFrame],
+    timing: Sequence[dict[str, Any]],
+    stands: Sequence[str],
+    chosen_on: str | None = None,
 ) -> str:
-    """The verdict on each claim, what hangs on the choice, the times."""
+    """What it stands on, the verdict on each claim, what depends on the choice, the times."""
+    choices = paper["choices"].partition_by("text", maintain_order=True)
     return "\n".join(
-        [caption + ".", "", _verdicts(paper["verdicts"]), _choices(paper["choices"])]
+        [*(f"- {_cell(line)}" for line in stands), ""]
+        + [_verdicts(paper["verdicts"], paper["readings"])]
+        + [_choices(part, chosen_on) for part in choices]
         + ([_timing(timing)] if timing else [])
     )
 
 
-def _verdicts(verdicts: pl.DataFrame) -> str:
+def _verdicts(verdicts: pl.DataFrame, readings: pl.DataFrame) -> str:
+    texts = readings["text"].unique(maintain_order=True).to_list()
+    seen = {(row["text"], row["claim"]): row for row in readings.iter_rows(named=True)}
     rows = [
-        (row["where"], row["claim"], row["paper"], row["printed"], row["corrected"],
-         f"**{row['verdict']}**")
+        (row["where"], row["claim"], row["paper"],
+         *(_reading(seen.get((text, row["claim"])), row["verdict"]) for text in texts),
+         held_words(row["held"], row["texts"]), f"**{row['verdict']}**")
         for row in verdicts.iter_rows(named=True)
     ]  # fmt: skip
-    return _table(
-        ("where", "claim", "paper", "ours, printed formula", "ours, corrected", "verdict"), rows
-    )
+    on = [f"on {text}" for text in texts]
+    return _table(("where", "claim", "paper", *on, "held", "verdict"), rows)
 
 
-def _choices(choices: pl.DataFrame) -> str:
+def _reading(row: dict[str, Any] | None, joint: str) -> str:
+    """What was measured on a text, and its word where that is not the one for all."""
+    if row is None:
+        return ""
+    return reading_words(row) + f" ({row['verdict']})" * (row["verdict"] != joint)
+
+
+def _choices(choices: pl.DataFrame, chosen_on: str | None) -> str:
     rows = [
         (
             f"{row['vectors']}, {row['scale']}, {row['keys']}",
+            "judged" * row["measured"] + ", " * (row["measured"] and row["closest"])
+            + "closest here" * row["closest"],
             _whole(row["critical_n"]),
             "" if row["critical_share"] is None else f"{row['critical_share']:.3f}",
             _whole(row["critical_n_corrected"]),
@@ -41,8 +58,10 @@ def _choices(choices: pl.DataFrame) -> str:
         )
         for row in choices.iter_rows(named=True)
     ]  # fmt: skip
-    return _table(
-        ("vectors, length, keys", "critical N", "/ L", "critical N, eq. 24", "N_s/N, N ≥ 16"), rows
+    about = f"Choices on {_cell(choices['text'][0])}; judged: {_cell(chosen_words(chosen_on))}.\n\n"
+    return about + _table(
+        ("vectors, length, keys", "", "critical N", "/ L", "critical N, eq. 24", "N_s/N, N ≥ 16"),
+        rows,
     )
 
 
@@ -65,7 +84,7 @@ def _whole(value: int | None) -> str:
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings)]
+    lines = ["| " + " | ".join(map(_cell, headings)) + " |", "|" + "---|" * len(headings)]
     lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 

@@ -1,68 +1,122 @@
-"""A reproduction in a terminal: the paper's claims, what hangs on the choice, the times."""
+"""A reproduction in a terminal: what it stands on, the paper's claims text by text, what depends on
+the choice, the times."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 from rich import box
-from rich.console import Console
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from headgauge.results.paper_schema import (
+    DEPENDS,
+    FEW_ROWS,
     NOT_REPRODUCED,
+    ONE_TEXT,
     PRINTED_ONLY,
     REPRODUCED,
+    UNDECIDED,
     UNTESTABLE,
 )
 
-_WIDE = 140  # columns, from which on the numbers have room
 STYLES = {
     REPRODUCED: "green",
     PRINTED_ONLY: "yellow",
+    DEPENDS: "magenta",
     NOT_REPRODUCED: "red",
+    UNDECIDED: "cyan",
+    FEW_ROWS: "yellow",
+    ONE_TEXT: "dim",
     UNTESTABLE: "dim",
 }
+_INDENT = 4
 
 
-def verdict_view(verdicts: pl.DataFrame, width: int | None = None) -> Table:
-    """A line for each claim, in the paper's order, and how many got which word.
+def verdict_view(
+    verdicts: pl.DataFrame, readings: pl.DataFrame, stands: Sequence[str]
+) -> RenderableType:
+    """What everything stands on; then each claim with its verdict and on how many texts it held,
+    and below it what was measured on each text; last, how many got which word.
 
-    A narrow terminal loses the numbers, which the page has; `width` is the terminal's unless given.
+    One under the other, so that a narrow terminal loses nothing.
     """
-    wide = (Console().width if width is None else width) >= _WIDE
-    table = _table("The paper's claims")
-    numbers = ("paper", "printed", "corrected") if wide else ("paper",)
-    headings = {"printed": "ours, printed formula", "corrected": "ours, corrected"}
-    for heading in ("where", "claim", *numbers, "verdict"):
-        table.add_column(headings.get(heading, heading), overflow="fold")
+    parts: list[RenderableType] = [Text(line, style="bold") for line in stands]
+    parts += [Text(), Text("The paper's claims", style="italic"), Text()]
     for row in verdicts.iter_rows(named=True):
-        word = Text(row["verdict"], style=STYLES.get(row["verdict"], ""))
-        table.add_row(*(Text(row[name]) for name in ("where", "claim", *numbers)), word)
+        mine = readings.filter(claim=row["claim"])
+        parts.append(_claim_line(row))
+        parts += [Padding(line, (0, 0, 0, _INDENT)) for line in _measured(row, mine)]
     counts = dict(verdicts.group_by("verdict").len().rows())
-    table.caption = ", ".join(f"{counts[word]} {word}" for word in STYLES if word in counts)
-    return table
+    told = ", ".join(f"{counts[word]} {word}" for word in STYLES if word in counts)
+    return Group(*parts, Text(), Text(told, style="dim italic"), Text())
 
 
-def choice_view(choices: pl.DataFrame) -> Table:
-    """A line for each choice of vectors and keys."""
-    table = _table("What hangs on the choice of vectors and keys")
+def held_words(held: int, decided: int) -> str:
+    """On how many of the texts that decided it a claim was seen; "" where none did: then the
+    verdict says why."""
+    return f"held on {held} of {decided} text{'s' * (decided != 1)}" if decided else ""
+
+
+def reading_words(row: dict[str, Any]) -> str:
+    """What was measured on a text, under the printed formula and the corrected one."""
+    printed, corrected = row["printed"], row["corrected"]
+    alone = corrected in ("", "same", printed)
+    return printed if alone else f"{printed}; corrected: {corrected}"
+
+
+def _claim_line(row: dict[str, Any]) -> Text:
+    line = Text.assemble(f"{row['where']}  ", (row["claim"], "bold"), ": ")
+    line.append(row["verdict"], style=STYLES.get(row["verdict"], ""))
+    held = held_words(row["held"], row["texts"])
+    return line.append(f", {held}" if held else "")
+
+
+def _measured(row: dict[str, Any], readings: pl.DataFrame) -> Iterator[Text]:
+    yield Text.assemble(("paper: ", "dim"), row["paper"])
+    for reading in readings.iter_rows(named=True):
+        line = Text.assemble((f"{reading['text']}: ", "dim"), reading_words(reading))
+        if reading["verdict"] != row["verdict"]:
+            line.append(f" ({reading['verdict']})", style=STYLES.get(reading["verdict"], ""))
+        yield line
+
+
+def choice_view(choices: pl.DataFrame, chosen_on: str | None) -> RenderableType:
+    """For each text a line for each choice of vectors and keys."""
+    texts = choices["text"].unique(maintain_order=True)
+    tables = [_choice_table(choices.filter(text=text), text, chosen_on) for text in texts]
+    return Group(*tables)
+
+
+def chosen_words(chosen_on: str | None) -> str:
+    """Which choice the verdicts are about."""
+    return "as asked for" if chosen_on is None else f"the closest to the paper on {chosen_on}"
+
+
+def _choice_table(choices: pl.DataFrame, text: str, chosen_on: str | None) -> Table:
+    table = _table(f"What depends on the choice of vectors and keys: {text}")
     table.add_column("vectors, length, keys", no_wrap=True)
-    for heading in ("critical N", "/ L", "eq. 24", "N_s/N, N ≥ 16", "rows"):
+    for heading in ("critical N", "/ L", "eq. 24", "N_s/N", "rows"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in choices.iter_rows(named=True):
         low, high = row["plateau_low"], row["plateau_high"]
         share = row["critical_share"]
         table.add_row(
-            f"{row['vectors']}, {row['scale']}, {row['keys']}",
+            f"{row['vectors']}, {row['scale']}, {row['keys']}"
+            f"{' *' * row['closest']}{' ●' * row['measured']}",
             _number(row["critical_n"]),
             "" if share is None else f"{share:.3f}",
             _number(row["critical_n_corrected"]),
             "" if low is None else f"{low:.2f}–{high:.2f}",
             f"{row['rows']:.0f}",
-            style="bold" if row["closest"] else None,
+            style="bold" if row["measured"] else None,
         )
-    table.caption = "The paper: critical N ≈ .06 L, N_s/N .70 to .85. Bold: measured in full."
+    table.caption = (
+        "The paper: critical N ≈ .06 L, N_s/N .70 to .85 from N = 16 on. * the closest on this "
+        f"text. ● what the verdicts are about, {chosen_words(chosen_on)}."
+    )
     return table
 
 

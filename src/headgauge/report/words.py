@@ -152,5 +152,19 @@ SCHEMES = {
 }
 
 
+# What must be known of a rule to read its lines: it was put on logits that were not trained for it.
+RULE_NOTES = {
+    "ssmax": "ssmax has s = 1, so it multiplies the logits by log n: 6.9 at n = 1024 keys",
+    "ssmax from n=256": "ssmax from n=256 has s = 1/log 256, so it equals softmax at n = 256 keys",
+}
+
+
+def text_role(text: str, texts: int, chosen_on: str | None) -> str:
+    """What a text of a reproduction is there for: vectors and keys are chosen on one of several."""
+    if texts < 2 or chosen_on is None:
+        return ""
+    return "for choosing" if text == chosen_on else "for judging"
+
+
 def scheme_title(name: str) -> str:
     return SCHEMES[name][0] if name in SCHEMES else name

@@ -9,7 +9,7 @@ from headgauge.diagnostics.verdicts import verdicts
 from headgauge.report.page import PageContent
 from headgauge.results.schema import CurveRow, HeadRow, SampleRow, frame_schema
 from report.page.dynamics_frames import dynamics_frames
-from report.page.paper_frames import paper_frames
+from report.page.paper_frames import TEXTS, paper_frames
 
 LAYERS, HEADS, WINDOWS, LENGTH = 3, 4, 2, 64
 NS = (1, 4, 16, 32)
@@ -66,10 +66,12 @@ def page_content(paper: bool = True, **changes: Any) -> PageContent:
     heads = changes.pop("heads", head_rows())
     curves = changes.pop("curves", curve_rows())
     told = verdicts(heads, curves)
+    tables = changes.pop("paper_tables", None) or (paper_frames() if paper else None)
     content: dict[str, Any] = {
         "title": f"headgauge: small {SCRIPT}",
         "caption": f"small, prose, L = {LENGTH}, {WINDOWS} windows",
         "warnings": ("random weights: not a result",),
+        "stands": (f"quick run: 32 of 1024 query rows per head {SCRIPT}", "text prose"),
         "notes": ("a note",),
         "manifest": MANIFEST,
         "head_table": summary.head_table(heads, curves, told),
@@ -79,7 +81,8 @@ def page_content(paper: bool = True, **changes: Any) -> PageContent:
         "curves": curves,
         "samples": sample_rows(),
         "claims": CLAIMS if paper else (),
-        "paper": paper_frames() if paper else None,
+        "paper": tables,
+        "chosen_on": TEXTS[0] if paper else None,
         "timing": TIMING if paper else (),
     }
     return PageContent(**{**content, **changes})

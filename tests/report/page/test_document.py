@@ -91,6 +91,19 @@ def test_what_a_run_does_not_have_is_null():
     assert scanned["heads"] is not None
 
 
+def test_what_the_page_stands_on_needs_no_script():
+    held = page_bytes(page_content(stands=("quick run: a <look>",))).decode()
+    before = held.split('<main id="main">')[0]
+    assert "<li>quick run: a &lt;look&gt;</li>" in before
+    assert 'class="stands"' not in page_bytes(simulation_content()).decode()
+
+
+def test_no_choice_is_written_into_the_page():
+    for name in SCRIPTS:
+        assert not re.search(r"""['"](final|all)['"].*['"](unit|raw)['"]""", asset(name)), name
+        assert "hang" not in asset(name).replace("change", "")
+
+
 def test_a_place_holder_in_the_data_is_not_filled():
     page = page_bytes(page_content(notes=("@@SCRIPT@@ and @@DATA@@",))).decode()
     assert page.count("@@SCRIPT@@ and @@DATA@@") == 1

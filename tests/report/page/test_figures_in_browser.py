@@ -5,7 +5,15 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from report.page.page_content import SCRIPT
-from report.page.paper_frames import CHOICES, LENGTHS, NS, distance_at, paper_frames
+from report.page.paper_frames import (
+    CHOICES,
+    LENGTHS,
+    NS,
+    TEXT_FACTOR,
+    TEXTS,
+    distance_at,
+    paper_frames,
+)
 
 
 def marker(reader, figure, series, x):
@@ -23,7 +31,8 @@ def test_pointing_at_a_point_tells_its_numbers(reproduction):
         & (pl.col("top_n") == 16)
         & (pl.col("keys") == "visible")
         & (pl.col("vectors") == "value")
-        & (pl.col("rule") == "model"),
+        & (pl.col("rule") == "model")
+        & (pl.col("text") == TEXTS[0]),
         named=True,
     )
     assert "N = 16" in said
@@ -89,11 +98,76 @@ def test_the_choice_changes_every_figure(reproduction):
     assert not reproduction.first("#fig2a .fallback").is_displayed()
 
 
+FIGURES = ("#vanishing", "#fig1", "#fig2a", "#fig2b", "#fig2c", "#fig3", "#fig4")
+
+
+def test_the_text_is_a_switch_that_every_figure_follows_and_names(reproduction):
+    box = chosen(reproduction, "text")
+    offered = [each.text for each in box.find_elements("css selector", "option")]
+    assert offered == ["prose (for choosing)", "code <b> (for judging)"]
+    reproduction.choose(reproduction.one("#fig1 .control select"), "1")  # the circle has no text
+    before = {
+        "#fig2a": reproduction.line("#fig2a", "distance")[64],
+        "#fig2b": reproduction.line("#fig2b", "distance")[16],
+        "#fig3": reproduction.line("#fig3", "separability")[16],
+        "#fig4": reproduction.line("#fig4", "random 1")[1.0],
+        "#vanishing": reproduction.line("#vanishing", "largest_weight")[64],
+    }
+    for figure in FIGURES:
+        assert "prose" in reproduction.text(f"{figure} figcaption"), figure
+    reproduction.choose(box, TEXTS[1])
+    for figure in FIGURES:
+        assert TEXTS[1] in reproduction.text(f"{figure} figcaption"), figure
+        assert "prose" not in reproduction.text(f"{figure} figcaption"), figure
+    for figure, series, x in (
+        ("#fig2a", "distance", 64),
+        ("#fig2b", "distance", 16),
+        ("#fig3", "separability", 16),
+        ("#fig4", "random 1", 1.0),
+        ("#vanishing", "largest_weight", 64),
+    ):
+        expected = TEXT_FACTOR * before[figure]
+        assert reproduction.line(figure, series)[x] == pytest.approx(expected, rel=1e-3), figure
+
+
+def test_the_weights_over_l_stand_beside_one_over_l_and_the_bounds(reproduction):
+    weights = "#vanishing .chart-whole:nth-child(1)"
+    for series, at_64 in (("largest_weight", 0.5), ("top_mass", 0.9), ("largest_off_sink", 0.3)):
+        assert reproduction.line(weights, series)[64] == pytest.approx(at_64)
+    assert reproduction.all(f"{weights} [data-series='guide'] .line")
+    bounds = "#vanishing .chart-whole:nth-child(2)"
+    assert reproduction.line(bounds, "bound_printed") == {}  # it would hide all the rest
+    assert "as printed gives 10⁹" in reproduction.text("#vanishing figcaption")
+    reproduction.press(reproduction.one(f"{bounds} .legend [data-series='bound_printed']"))
+    assert reproduction.line(bounds, "bound_printed")[64] == pytest.approx(1e9)
+    assert reproduction.line(bounds, "bound_range")[64] == pytest.approx(0.8)
+    reproduction.choose(chosen(reproduction, "rule"), "ssmax")
+    assert "rule ssmax" in reproduction.text("#vanishing figcaption")
+    assert reproduction.line(bounds, "bound_range")[64] == pytest.approx(0.8)  # the model's own
+
+
+def test_what_a_rule_and_algorithm_5_do_here_is_told_where_the_figures_are(reproduction):
+    said = reproduction.text("#rule-notes")
+    assert "ssmax has s = 1" in said
+    assert "6.9 at n = 1024" in said
+    assert "one random direction, used over the whole grid" in reproduction.text("#fig4 figcaption")
+
+
+def test_figures_3_and_4_claim_no_grid_for_the_paper(reproduction):
+    for figure in ("#fig3", "#fig4"):
+        assert "ours: the paper prints none" in reproduction.text(f"{figure} figcaption")
+
+
+def test_the_growth_of_the_critical_n_follows_text_and_level(reproduction):
+    assert "L^0.92 (0.80 to 1.05), found in 97 %" in reproduction.text("#fig2c figcaption")
+
+
 def test_a_figure_without_the_choice_says_so_and_shows_the_closest(reproduction):
-    reproduction.choose(chosen(reproduction, "rule"), "sparsemax")
+    reproduction.choose(chosen(reproduction, "rule"), "ssmax")
     said = reproduction.first("#fig2a .fallback")
     assert said.is_displayed()
-    assert "Not measured for value vectors, unit length, visible keys, rule sparsemax" in said.text
+    missing = "Not measured for prose, value vectors, unit length, visible keys, rule ssmax"
+    assert missing in said.text
     assert reproduction.line("#fig2a", "distance")[64] == pytest.approx(
         distance_at(CHOICES[0], 64, 5), rel=1e-4
     )
@@ -105,7 +179,7 @@ def test_a_figure_without_the_choice_says_so_and_shows_the_closest(reproduction)
 
 
 def test_a_combination_that_no_figure_has_gives_way(reproduction):
-    reproduction.choose(chosen(reproduction, "rule"), "sparsemax")
+    reproduction.choose(chosen(reproduction, "rule"), "ssmax")
     reproduction.choose(chosen(reproduction, "vectors"), "hidden")
     values = [chosen(reproduction, f).get_attribute("value") for f in ("vectors", "rule")]
     assert values == ["hidden", "model"]

@@ -3,7 +3,9 @@
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from report.page.page_content import SCRIPT, WINDOWS
+from headgauge.report.page import write_page
+from report.page.page_content import SCRIPT, WINDOWS, page_content
+from report.page.paper_frames import TEXTS, WORDS, paper_frames
 
 
 def sections(reader):
@@ -103,9 +105,20 @@ def test_colours_follow_the_system_until_the_button_is_pressed(reproduction, rep
 def test_the_verdict_on_the_paper_is_a_table_and_on_a_phone_cards(reproduction, reproduction_page):
     rows = reproduction.all("#verdict tbody tr")
     cells = [each.text for each in rows[1].find_elements("css selector", "td")]
-    assert cells[1:4] == ["N ≈ 0.06 L", "0.06 L (0.05 to 0.07)", "0.20 L"]
-    assert "reproduced only with the printed formula" in cells[4]
-    assert "A <b>comment</b> on it" in cells[4]
+    assert cells[1] == "N ≈ 0.06 L"
+    assert cells[2].split("\n") == [
+        "prose (for choosing)",
+        "0.06 L (0.05 to 0.07)",
+        "corrected: 0.20 L",
+        "A <b>comment</b> on what was seen on prose.",
+        "code <b> (for judging)",
+        "0.07 L (0.05 to 0.07)",
+        "corrected: 0.20 L",
+        "A <b>comment</b> on what was seen on code <b>.",
+    ]
+    assert "reproduced only with the printed formula" in cells[3]
+    assert "held on 2 of 2 texts" in cells[3]
+    assert "A <b>comment</b> on it" in cells[3]
     reproduction.open(reproduction_page, width=390)
     shown = reproduction.run(
         "return getComputedStyle(document.querySelector('#verdict tbody td')).display"
@@ -115,7 +128,40 @@ def test_the_verdict_on_the_paper_is_a_table_and_on_a_phone_cards(reproduction, 
 
 def test_the_overview_counts_what_the_paper_claims(reproduction):
     chips = [each.text.split() for each in reproduction.all("#overview a[href='#verdict']")]
-    assert [each[-1] for each in chips] == ["2", "2", "2", "2"]
+    assert [" ".join(each[1:-1]) for each in chips] == list(WORDS)
+    assert {each[-1] for each in chips} == {"1"}
+
+
+def test_where_the_texts_differ_each_says_its_own_word(reproduction):
+    row = reproduction.all("#verdict tbody tr")[2]
+    cells = [each.text for each in row.find_elements("css selector", "td")]
+    assert "prose (for choosing) ✗ not reproduced" in cells[2]
+    assert "code <b> (for judging) ✓ reproduced" in cells[2]
+    assert "≠ depends on the text" in cells[3]
+    assert "held on 1 of 2 texts" in cells[3]
+    undecided = reproduction.all("#verdict tbody tr")[4]
+    assert undecided.find_elements("css selector", ".held") == []
+
+
+@pytest.mark.parametrize("which", ["reproduction_page", "scan_page"])
+def test_what_the_page_stands_on_is_said_before_the_first_number(reproduction, request, which):
+    reproduction.open(request.getfixturevalue(which))
+    lines = [each.text for each in reproduction.all(".stands li")]
+    assert lines == [f"quick run: 32 of 1024 query rows per head {SCRIPT}", "text prose"]
+    assert reproduction.one(".stands").rect["y"] < reproduction.one("#overview").rect["y"]
+    assert reproduction.run("return window.hacked") is None
+
+
+def test_assumptions_coverage_and_signs_stand_beside_the_claims(reproduction):
+    reproduction.press(reproduction.one("#verdict .behind summary"))
+    vectors, coverage, signs, *_ = reproduction.all("#verdict .small-table table")
+    rows = [each.text for each in vectors.find_elements("css selector", "tbody tr")]
+    assert rows[0] == "prose embedding 0.21 −0.01 to 0.4 57.3 of 576 0 0.63 12.5 % 30 × 1024"
+    assert len(rows) == 4
+    rows = [each.text for each in coverage.find_elements("css selector", "tbody tr")]
+    assert rows[2] == "prose 3 0.973 (0.957 to 0.984) 0.978 0.976 0.7 30 × 8"
+    rows = [each.text for each in signs.find_elements("css selector", "tbody tr")]
+    assert rows[2] == "code <b> Entropy share −0.41 (−0.46 to −0.28) 270"
 
 
 def test_claims_open_and_are_filtered_by_verdict(reproduction):
@@ -133,10 +179,31 @@ def test_extrapolated_times_say_so(reproduction):
     assert "extrapolated from 0.06 % of the work" in row
 
 
-def test_the_closest_choice_is_marked(reproduction):
+def test_the_judged_choice_and_the_closest_of_each_text_are_marked_as_computed(reproduction):
     (marked,) = reproduction.all("#choices tr.chosen")
-    assert "closest" in marked.text
+    assert "judged closest here" in marked.text
     assert marked.text.startswith("value")
+    assert "value vectors, unit length, visible keys, the closest on prose." in reproduction.text(
+        "#choices > p"
+    )
+    reproduction.choose(reproduction.one("#choices .control select"), "code <b>")
+    (marked,) = reproduction.all("#choices tr.chosen")
+    assert marked.text.startswith("value unit visible judged 0")
+    (closest,) = reproduction.all("#choices .badge.good")
+    row = closest.find_element("xpath", "ancestor::tr")
+    assert row.text.startswith("hidden unit visible closest here 2 163")
+
+
+def test_a_choice_that_was_asked_for_is_told(reproduction, tmp_path):
+    paper = paper_frames(TEXTS[:1])
+    reproduction.open(write_page(tmp_path, page_content(paper_tables=paper, chosen_on=None)))
+    assert "visible keys, as asked for." in reproduction.text("#choices > p")
+    assert [each.text for each in reproduction.all("#figures [data-field='text'] option")] == [
+        "prose"
+    ]
+
+
+def test_choices_are_sorted_by_what_is_pressed(reproduction):
     reproduction.press(reproduction.all("#choices .sort")[3])  # by how many numbers agree
     reproduction.press(reproduction.all("#choices .sort")[3])
     assert reproduction.first("#choices tbody tr").text.startswith("hidden")

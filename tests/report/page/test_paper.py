@@ -2,12 +2,12 @@ import pytest
 
 from headgauge.report.page.paper import paper_data
 from headgauge.results.paper_schema import PAPER_TABLES
-from report.page.paper_frames import CHOICES, LENGTHS, distance_at, paper_frames
+from report.page.paper_frames import CHOICES, LENGTHS, TEXTS, distance_at, paper_frames
 
 
 def test_every_table_reaches_the_page():
     data = paper_data(paper_frames())
-    assert set(data) == set(PAPER_TABLES)
+    assert set(data) == {*PAPER_TABLES, "texts", "chosen_on"}
     assert data["verdicts"]["claim"] == paper_frames()["verdicts"]["claim"].to_list()
 
 
@@ -18,6 +18,7 @@ def test_a_line_holds_its_numbers_in_order():
         group
         for group in paper_data({"fig2a": shuffled})["fig2a"]
         if group["fixed"]["measure"] == "distance"
+        and group["fixed"]["text"] == TEXTS[0]
         and (group["fixed"]["vectors"], group["fixed"]["keys"]) == ("value", "visible")
     ]
     assert line["lists"]["length"] == list(LENGTHS)
@@ -32,7 +33,7 @@ def test_only_separability_keeps_how_the_heads_spread():
 
 
 def test_a_panel_of_figure_1_holds_s_and_r_once():
-    panels = paper_data(paper_frames())["fig1"]
+    panels = paper_data(paper_frames(TEXTS[:1]))["fig1"]
     assert [(p["fixed"]["panel"], p["fixed"]["head"]) for p in panels] == [
         ("circle", None),
         ("model", 1),
@@ -45,3 +46,12 @@ def test_a_panel_of_figure_1_holds_s_and_r_once():
 def test_an_empty_table_is_left_out():
     frames = paper_frames()
     assert "fig4" not in paper_data({**frames, "fig4": frames["fig4"].clear()})
+
+
+def test_texts_have_what_they_are_there_for():
+    names = [{"name": TEXTS[0], "role": "for choosing"}, {"name": TEXTS[1], "role": "for judging"}]
+    assert paper_data(paper_frames(), TEXTS[0])["texts"] == names
+    asked_for = paper_data(paper_frames(), None)
+    assert [each["role"] for each in asked_for["texts"]] == ["", ""]
+    alone = paper_data(paper_frames(TEXTS[:1]), TEXTS[0])
+    assert alone["texts"] == [{"name": TEXTS[0], "role": ""}]

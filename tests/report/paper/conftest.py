@@ -35,13 +35,23 @@ CHOICES = [
 ]
 RULES = ("model", "ssmax", "sparsemax", "entmax", "softmax_one", "sigmoid", "softpick", "topk")
 LENGTHS = (32, 64, 128, 256, 512, 1024)
+TEXT, OTHER = "prose", "a second text"
 HEADS = [(0, 2.0), (3, 1.0), (6, 3.0), (9, 0.0), (12, 1.5)]  # layers, and how far a token is out
 
 
 def reproduction(
-    lengths=LENGTHS, heads=270, windows=2, choices=CHOICES, rules=RULES, rows=128, critical=True
+    lengths=LENGTHS,
+    heads=270,
+    windows=2,
+    choices=CHOICES,
+    rules=RULES,
+    rows=128,
+    critical=True,
+    text=TEXT,
+    judged=0,
 ):
-    """Every table; `critical` False: no test ever fails to tell the two apart."""
+    """Every table of one text; `critical` False: no test ever fails to tell the two apart; `judged`
+    is the place of the choice that the verdicts are about, the closest is the first."""
     sizes = {"heads": heads, "windows": windows}
     tables = {name: [] for name in PAPER_TABLES}
     for place, choice in enumerate(choices):
@@ -52,13 +62,39 @@ def reproduction(
             _distances(tables, who, lengths, factor, sizes, rows)
             _criticals(tables, who, lengths, factor, sizes, rows, critical)
             _separability(tables, who, max(lengths), factor, sizes, rows)
-        tables["choices"].append(_choice(choice, place, max(lengths), rows, critical))
+        chosen = {"measured": place == judged}
+        tables["choices"].append(_choice(choice, place, max(lengths), rows, critical) | chosen)
     tables["fig1"] = [*_circle(), *(point for head in HEADS for point in _head(*head))]
     tables["fig4"] = [row for kind in ("scaled", "raw") for row in _sensitivity(kind, heads)]
-    return {
+    tables["vanishing"] = list(_vanishing(lengths, rules, sizes))
+    frames = {
         name: pl.DataFrame(tables[name], schema=frame_schema(row))
         for name, row in PAPER_TABLES.items()
     }
+    return {
+        name: frame.with_columns(text=pl.lit(text)) if "text" in frame.columns else frame
+        for name, frame in frames.items()
+    }
+
+
+def together(*papers):
+    """The tables of several texts."""
+    return {name: pl.concat([paper[name] for paper in papers]) for name in PAPER_TABLES}
+
+
+AT_32 = {"largest_weight": 0.5, "top_mass": 0.95, "largest_off_sink": 0.3}
+BOUNDS_AT_32 = {"bound_range": 0.9, "bound_mean": 6.0, "bound_printed": 1e28}
+
+
+def _vanishing(lengths, rules, sizes):
+    sure = sizes["windows"] > 1
+    for turn, rule in enumerate(rules):
+        for measure, first in (AT_32 | BOUNDS_AT_32 if rule == "model" else AT_32).items():
+            for length in lengths:
+                mean = first * (32 / length) ** 0.1 * 0.9**turn
+                ends = {"low": mean * 0.9, "high": mean * 1.1} if sure else {}
+                place = {"rule": rule, "length": length, "measure": measure, "mean": mean}
+                yield place | ends | sizes | {"rows": 32.0}
 
 
 def _figure_row(who, length, n, measure, mean, sizes, rows):
@@ -129,6 +165,7 @@ def _choice(choice, place, length, rows, critical):
         "plateau_high": 0.84 - 0.06 * place,
         "heads_in_band": 0.5 / (1 + place),
         "agrees": 3 - place // 3,
+        "off": 0.4 + place,
         "closest": place == 0,
         "rows": float(rows),
     }
@@ -159,7 +196,7 @@ def _points(panel, points, weights, n, place, texts):
     return [
         {"layer": None, "head": None, "row": None}
         | place
-        | {"panel": panel, "top_n": n, "key": key, "text": texts[key], "weight": weights[key]}
+        | {"panel": panel, "top_n": n, "key": key, "token": texts[key], "weight": weights[key]}
         | {"x": points[key][0], "y": points[key][1]}
         | {"scaled_x": part[0], "scaled_y": part[1], "s_x": total[0], "s_y": total[1]}
         | {"selected": key < n, "radius": radius}
@@ -201,6 +238,13 @@ def _sensitivity(kind, heads):
 @pytest.fixture
 def make_paper():
     return reproduction
+
+
+@pytest.fixture(scope="session")
+def two_texts():
+    """On the second text another choice is closest than the one that is judged."""
+    second = reproduction(text=OTHER, choices=[CHOICES[1], CHOICES[0], *CHOICES[2:]], judged=1)
+    return together(reproduction(), second)
 
 
 @pytest.fixture(scope="session")

@@ -76,7 +76,7 @@ def test_inside_outside_and_left_out_are_told_apart(axes, lines, head):
 
 def test_at_most_four_tokens_have_their_text_and_it_is_no_mathematics(axes, head):
     apart = pl.when("selected").then(pl.col("key") * 0.01).otherwise("scaled_y")
-    names = head.with_columns(text=pl.lit("$\\frac{$ and more"), scaled_y=apart)
+    names = head.with_columns(token=pl.lit("$\\frac{$ and more"), scaled_y=apart)
     draw_edge(axes, names, whole=True)
     named = [text for text in axes.texts if text.get_text() == "$\\frac{$␣an…"]
     assert 1 <= len(named) <= 4

@@ -7,6 +7,8 @@ from headgauge.report.paper.choice_map import draw_choice_key, draw_choice_map
 from headgauge.report.paper.choices import in_order
 from headgauge.report.paper.page import open_page
 
+from .conftest import OTHER
+
 
 @pytest.fixture
 def choices(whole_paper):
@@ -34,6 +36,15 @@ def test_those_without_a_critical_n_stand_apart(axes, words, choices):
     axes.clear()
     draw_choice_map(axes, choices.drop_nulls("critical_share"))
     assert "none" not in words(axes)
+
+
+def test_ring_and_square_are_where_the_table_has_closest_and_judged(axes, lines, two_texts):
+    rows = two_texts["choices"].filter(text=OTHER)
+    draw_choice_map(axes, rows)
+    for label, mark in (("closest here", "closest"), ("judged", "measured")):
+        ((across, up),) = lines(axes, label)
+        (row,) = rows.filter(mark).iter_rows(named=True)
+        assert (across, up) == ([row["critical_share"]], [row["separability_at_16"]])
 
 
 def test_the_key_has_each_number_in_the_line_of_its_vectors_and_the_column_of_the_rest(choices):

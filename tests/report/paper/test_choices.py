@@ -1,4 +1,4 @@
-"""What hangs on the choice."""
+"""What depends on the choice."""
 
 import polars as pl
 import pytest
@@ -9,7 +9,7 @@ from headgauge.report.paper.choices import (
     in_order,
 )
 
-from .conftest import CLOSEST
+from .conftest import CHOICES, CLOSEST, OTHER
 
 
 @pytest.fixture
@@ -17,12 +17,21 @@ def choices(whole_paper):
     return whole_paper["choices"]
 
 
-def test_the_closest_is_on_top_with_a_star_and_in_bold(axes, choices):
+def test_the_closest_is_on_top_with_a_star(axes, choices):
     draw_shares(axes, choices.reverse(), 1024)
     first, second = axes.get_yticklabels()[:2]
-    assert first.get_text() == ", ".join(CLOSEST) + " ★  1"
+    assert first.get_text() == ", ".join(CLOSEST) + " ★ ●  1"
     assert (first.get_fontweight(), second.get_fontweight()) == ("bold", "normal")
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
+
+
+def test_the_judged_one_is_marked_and_bold_wherever_it_stands(axes, two_texts):
+    """Closest and judged are what the table says, on each text its own."""
+    draw_shares(axes, two_texts["choices"].filter(text=OTHER), 1024)
+    first, second = axes.get_yticklabels()[:2]
+    assert first.get_text() == ", ".join(CHOICES[1]) + " ★  1"
+    assert second.get_text() == ", ".join(CLOSEST) + " ●  2"
+    assert (first.get_fontweight(), second.get_fontweight()) == ("normal", "bold")
 
 
 def places(axes, lines, label):

@@ -2,18 +2,36 @@
 
 from headgauge.report.paper import paper_figures
 
+from .conftest import OTHER, TEXT
+
+NAMES = ["vanishing", "fig1", "fig2", "fig3", "fig4", "choices", "rules"]
+
 
 def test_the_overview_comes_first_and_each_figure_is_there_as_svg_and_pdf(tmp_path):
-    paths = paper_figures({}, "the caption", tmp_path)
-    names = ["paper", "fig1", "fig2", "fig3", "fig4", "choices", "rules"]
+    paths = paper_figures({}, {"a text": "the caption"}, tmp_path)
     assert [path.name for path in paths] == [
-        "paper.png",
-        *(f"{name}.{kind}" for name in names for kind in ("svg", "pdf")),
+        *("paper.png", "paper.svg", "paper.pdf"),
+        *(f"{name}.{kind}" for name in NAMES for kind in ("svg", "pdf")),
     ]
-    assert {path.parent for path in paths} == {tmp_path / "figures"}
-    assert sorted(paths) == sorted((tmp_path / "figures").iterdir())
+    own = tmp_path / "figures" / "a-text"
+    assert {path.parent for path in paths} == {tmp_path / "figures", own}
+    assert sorted(paths[3:]) == sorted(own.iterdir())
     starts = {path.suffix: path.read_bytes()[:8] for path in paths}
     assert starts[".png"].startswith(b"\x89PNG")
     assert starts[".pdf"].startswith(b"%PDF")
     # The overview is as wide as a page shows it.
     assert int.from_bytes(paths[0].read_bytes()[16:20]) == 1200
+
+
+def test_every_text_has_all_figures_of_its_own(two_texts, tmp_path):
+    captions = {TEXT: "quick run: on prose", OTHER: "on another"}
+    paths = paper_figures(two_texts, captions, tmp_path)
+    for name in NAMES:
+        drawn = [
+            tmp_path / "figures" / folder / f"{name}.svg" for folder in ("prose", "a-second-text")
+        ]
+        assert set(drawn) <= set(paths)
+        first, second = (path.read_text() for path in drawn)
+        assert "quick run: on prose" in first
+        assert "on another" in second
+        assert first.replace("quick run: on prose", "on another") != second, name

@@ -1,5 +1,7 @@
 """Other rules on the same logits."""
 
+import math
+
 import polars as pl
 import pytest
 
@@ -77,3 +79,11 @@ def test_a_run_without_rules_says_so(make_paper):
 
 def test_the_rules_are_counted(looks):
     assert rule_words(looks).startswith("7 other rules")
+
+
+def test_what_ssmax_is_here_is_told(looks):
+    assert "ssmax has s = 1, so it multiplies the logits by log n: 6.9 at n = 1024" in rule_words(
+        looks
+    )
+    assert math.log(1024) == pytest.approx(6.9, abs=0.05)
+    assert "ssmax" not in rule_words({rule: looks[rule] for rule in ("model", "topk")})

@@ -10,6 +10,7 @@ from headgauge.report.paper.selecting import (
     line,
     longest,
     of_choice,
+    of_text,
     printable,
     row_words,
     sample_words,
@@ -18,7 +19,7 @@ from headgauge.report.paper.selecting import (
 )
 from headgauge.results.paper_schema import PAPER_TABLES
 
-from .conftest import CHOICES, CLOSEST
+from .conftest import CHOICES, CLOSEST, OTHER
 
 
 def test_tables_that_are_not_there_are_empty():
@@ -27,13 +28,24 @@ def test_tables_that_are_not_there_are_empty():
     assert all(table.is_empty() for table in tables.values())
 
 
-def test_the_closest_choice_is_shown_wherever_it_stands(whole_paper):
+def test_the_judged_choice_is_shown_wherever_it_stands_else_the_closest(two_texts, whole_paper):
     turned = whole_paper | {"choices": whole_paper["choices"].reverse()}
     assert shown_choice(turned) == CLOSEST
-    none_closest = {"choices": turned["choices"].with_columns(closest=pl.lit(False))}
-    assert shown_choice(turned | none_closest) == CHOICES[-1]
+    assert shown_choice(of_text(two_texts, OTHER)) == CLOSEST  # where another one is closest
+    unjudged = turned["choices"].with_columns(measured=pl.lit(False))
+    assert shown_choice(turned | {"choices": unjudged}) == CLOSEST
+    unmarked = unjudged.with_columns(closest=pl.lit(False))
+    assert shown_choice(turned | {"choices": unmarked}) == CHOICES[-1]
     assert shown_choice(turned | {"choices": turned["choices"].clear()}) == CLOSEST
     assert shown_choice(every_table({})) == ()
+
+
+def test_a_text_has_its_own_rows_of_every_table(two_texts):
+    mine = of_text(two_texts, OTHER)
+    assert list(mine) == list(PAPER_TABLES)
+    for name, frame in mine.items():
+        if "text" in frame.columns and two_texts[name].height:
+            assert set(frame["text"]) == {OTHER}, name
 
 
 def test_a_choice_under_the_models_own_rule_unless_told_otherwise(whole_paper):

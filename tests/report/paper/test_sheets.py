@@ -9,19 +9,22 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from headgauge.report.figure_files import house_style, save_figure
 from headgauge.report.paper.looks import TYPE
+from headgauge.report.paper.overview import overview
 from headgauge.report.paper.selecting import every_table
 from headgauge.report.paper.sensitivity import STEPS
 from headgauge.report.paper.sheets import figure_1, figure_2, figure_4, sheets
 
-from .conftest import CLOSEST
+from .conftest import CLOSEST, OTHER, TEXT
 
 CAPTION = "a model on a text, 中 $x_{"
-NAMES = ["paper", "fig1", "fig2", "fig3", "fig4", "choices", "rules"]
+NAMES = ["paper", "vanishing", "fig1", "fig2", "fig3", "fig4", "choices", "rules"]
 
 
 def drawn(paper):
+    tables = every_table(paper)
     with house_style(), rc_context(TYPE):
-        return dict(sheets(every_table(paper), CAPTION))
+        found = {"paper": overview({TEXT: tables, OTHER: tables}, {TEXT: CAPTION, OTHER: CAPTION})}
+        return found | dict(sheets(tables, CAPTION))
 
 
 def poor(make_paper):
@@ -101,12 +104,16 @@ def test_the_small_print_says_model_choice_heads_windows_and_rows(whole):
             assert "95 % bootstrap over windows" in small
         if name == "fig4":
             assert "64 rows" in small
+        if name == "vanishing":
+            assert "32 query rows in the last quarter of the window" in small
+        if name == "fig3":
+            assert "the N are ours: the paper prints none" in small
 
 
 def test_the_widths_are_those_of_a_column_and_a_page(whole):
     widths = {name: figure.get_size_inches()[0] for name, figure in whole.items()}
     assert widths["fig3"] == 3.4
-    assert {widths[name] for name in ("fig1", "fig2", "fig4", "choices", "rules")} == {7.0}
+    assert {widths[name] for name in NAMES if name not in ("paper", "fig3")} == {7.0}
 
 
 def titles(figure):

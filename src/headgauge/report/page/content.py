@@ -15,6 +15,7 @@ class PageContent:
     warnings: tuple[str, ...]  # on top, where nobody can miss them
     notes: tuple[str, ...]
     manifest: dict[str, Any]
+    stands: tuple[str, ...] = ()  # what the numbers stand on: said before the first of them
     # Of a scan; a simulation has no heads.
     head_table: pl.DataFrame | None = None  # a row per head, the worst first, with its numbers
     verdicts: pl.DataFrame | None = None  # per head and verdict: number, threshold, source, remedy
@@ -24,6 +25,7 @@ class PageContent:
     samples: pl.DataFrame | None = None  # SampleRow
     claims: tuple[dict[str, Any], ...] = ()  # id, where, statement, verdict, because, corrected
     paper: dict[str, pl.DataFrame] | None = None  # by the names of PAPER_TABLES
+    chosen_on: str | None = None  # of a reproduction: the text that vectors and keys were chosen on
     # Of a reproduction: algorithm, what, paper_seconds, ours_seconds, literal_seconds,
     # literal_share, ratio, note; any may be None.
     timing: tuple[dict[str, Any], ...] = ()

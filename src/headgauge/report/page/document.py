@@ -20,6 +20,7 @@ from headgauge.report.page.dynamics import dynamics_data
 from headgauge.report.page.heads import head_data, words
 from headgauge.report.page.paper import paper_data
 from headgauge.report.page.schemes import scheme_words
+from headgauge.report.words import RULE_NOTES
 
 STYLES = (
     "base.css",
@@ -51,6 +52,8 @@ SCRIPTS = (
     "figure2c.js",
     "figure3.js",
     "figure4.js",
+    "vanishing.js",
+    "measured_tables.js",
     "verdict.js",
     "colours.js",
     "heat_map.js",
@@ -84,6 +87,7 @@ def page_bytes(content: PageContent) -> bytes:
         "POLICY": policy,
         "TITLE": escape(content.title),
         "CAPTION": escape(content.caption),
+        "STANDS": _stands(content.stands),
         "STYLE": style,
         "DATA": embedded(page_data(content)),
         "SCRIPT": script,
@@ -94,16 +98,22 @@ def page_bytes(content: PageContent) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+def _stands(lines: tuple[str, ...]) -> str:
+    """In the page itself, not drawn by its script: it must stand before everything else."""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<ul class="stands" aria-label="What this page stands on">{items}</ul>\n' * bool(lines)
+
+
 def page_data(content: PageContent) -> dict[str, Any]:
     """What the scripts draw."""
-    paper = None if content.paper is None else paper_data(content.paper)
+    paper = None if content.paper is None else paper_data(content.paper, content.chosen_on)
     dynamics = None if content.dynamics is None else dynamics_data(content.dynamics)
     depth = None if content.depth is None else depth_data(content.depth, content.depth_curves)
     return {
         "title": content.title,
         "warnings": list(content.warnings),
         "notes": list(content.notes),
-        "words": words() | {"schemes": scheme_words()},
+        "words": words() | {"schemes": scheme_words(), "rules": RULE_NOTES},
         "counts": None if content.counts is None else columns(content.counts),
         "heads": _heads(content),
         "paper": paper,

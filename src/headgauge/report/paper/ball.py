@@ -49,10 +49,10 @@ def draw_edge(axes: Axes, points: pl.DataFrame, whole: bool) -> None:
         # Never a power of ten in a corner, where the title is.
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}".replace("-", "−")))
     keep_off = _draw_whole(axes, points, near, far) if whole else []
-    heaviest = near.drop_nulls("text").sort("weight", descending=True).head(_NAMED)
+    heaviest = near.drop_nulls("token").sort("weight", descending=True).head(_NAMED)
     names = [
         (x, y, token(text))
-        for x, y, text in heaviest.select("scaled_x", "scaled_y", "text").iter_rows()
+        for x, y, text in heaviest.select("scaled_x", "scaled_y", "token").iter_rows()
     ]
     chosen = points.filter("selected").select("scaled_x", "scaled_y").rows()
     label_points(axes, names, chosen, keep_off)
@@ -138,7 +138,7 @@ def _draw_whole(
 
 
 def _beyond(far: pl.DataFrame) -> str:
-    named = far.sort("weight", descending=True).select("text", "weight").head(2).rows()
+    named = far.sort("weight", descending=True).select("token", "weight").head(2).rows()
     words = [f"{token(text or '?')}, weight {weight:.2f}" for text, weight in named]
     more = [f"{far.height - 2} more"] if far.height > 2 else []
     return "\n".join(["not in the frame:", *(textwrap.shorten(w, 30) for w in words), *more])

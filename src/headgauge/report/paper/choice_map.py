@@ -23,7 +23,8 @@ from headgauge.report.paper.looks import (
 from headgauge.report.paper.page import LEGEND_LINE, nothing, under_panel
 
 _PAPER = Look(f"{PAPER_SHARE:g}, the paper's", BLACK, (0, (6, 2)))
-_CLOSEST = Look("closest to it", BLACK, "", "o")
+_CLOSEST = Look("closest here", BLACK, "", "o")
+_JUDGED = Look("judged", BLACK, "", "s")
 _VECTORS = {"final": (GREEN, "o"), "hidden": (ORANGE, "D")}
 _VECTORS |= {"embedding": (PURPLE, "^"), "value": (BLUE, "s")}
 _STRANGER = (SKY, "P")
@@ -52,8 +53,8 @@ def draw_choice_map(axes: Axes, choices: pl.DataFrame) -> None:
         at = row["critical_share"] or nowhere, row["separability_at_16"]
         places.append((*at, str(row["number"])))
         axes.plot(*at, **_point(row["vectors"], row["scale"]))
-        if row["closest"]:
-            axes.plot(*at, **_CLOSEST.how(**_RING))
+        for look in (_CLOSEST,) * row["closest"] + (_JUDGED,) * row["measured"]:
+            axes.plot(*at, **look.how(**_RING))
             rings.append(around(axes, at, _RING["markersize"] / 2))
     label_points(axes, places, [(x, y) for x, y, _ in places], rings)
 
@@ -71,7 +72,7 @@ def draw_choice_key(axes: Axes, choices: pl.DataFrame) -> None:
     rows = in_order(choices).with_row_index("number", offset=1)
     columns = rows.select("scale", "keys").unique().sort("scale", "keys", descending=[True, False])
     kinds = rows["vectors"].unique(maintain_order=True).to_list()
-    lines = len(kinds) + 3
+    lines = len(kinds) + 4
     width, key = under_panel(axes, lines * LEGEND_LINE)
     step = (width - _FIRST_COLUMN) / columns.height
     for place, (scale, keys) in enumerate(columns.rows()):
@@ -90,8 +91,9 @@ def draw_choice_key(axes: Axes, choices: pl.DataFrame) -> None:
             key.text(at, y, str(number[0]) if number.len() else "–", **_MIDDLE)
     key.plot([0, 0.28], [0.5, 0.5], **_PAPER.how(linewidth=0.9))
     key.text(0.34, 0.5, _PAPER.label, va="center")
-    key.plot(1.3, 0.5, **_CLOSEST.how(**_RING | {"markersize": 6}))
-    key.text(1.4, 0.5, _CLOSEST.label, va="center")
+    for across, look in ((0.06, _CLOSEST), (1.06, _JUDGED)):
+        key.plot(across, 1.5, **look.how(**_RING | {"markersize": 6}))
+        key.text(across + 0.12, 1.5, look.label, va="center")
     key.set_ylim(0, lines)
 
 

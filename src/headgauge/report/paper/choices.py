@@ -1,4 +1,4 @@
-"""What hangs on the choice of vectors, their length and the keys, beside the paper's numbers."""
+"""What depends on the choice of vectors, their length and the keys, beside the paper's numbers."""
 
 import polars as pl
 from matplotlib.artist import Artist
@@ -27,9 +27,10 @@ _SHARE_TICKS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 def in_order(choices: pl.DataFrame) -> pl.DataFrame:
-    """The closest on top, then by how many of the paper's numbers they meet."""
-    by = ["closest", "agrees", *CHOICE]
-    return choices.sort(by, descending=[True, True, False, False, False])
+    """The closest on top, then by how many of the paper's numbers they meet and how far they are
+    from them."""
+    by = ["closest", "agrees", "off", *CHOICE]
+    return choices.sort(by, descending=[True, True, False, False, False, False])
 
 
 def draw_shares(axes: Axes, choices: pl.DataFrame, length: int | None) -> None:
@@ -96,13 +97,16 @@ def draw_plateaus(axes: Axes, choices: pl.DataFrame) -> None:
 
 def _choice_axis(axes: Axes, choices: pl.DataFrame) -> None:
     rows = in_order(choices)
-    named = enumerate(rows.select(*CHOICE, "closest").rows(), start=1)
-    labels = [f"{', '.join(row)}{' ★' * near}  {number}" for number, (*row, near) in named]
+    named = enumerate(rows.select(*CHOICE, "closest", "measured").rows(), start=1)
+    labels = [
+        f"{', '.join(row)}{' ★' * near}{' ●' * judged}  {number}"
+        for number, (*row, near, judged) in named
+    ]
     axes.set_yticks(range(rows.height), labels=labels)
     axes.tick_params(axis="y", length=0)
-    for label, near in zip(axes.get_yticklabels(), rows["closest"], strict=True):
+    for label, judged in zip(axes.get_yticklabels(), rows["measured"], strict=True):
         label.set_parse_math(False)
-        label.set_fontweight("bold" if near else "normal")
+        label.set_fontweight("bold" if judged else "normal")
     for place in range(rows.height):
         axes.axhline(place, color=PALE, linewidth=0.5, zorder=-1)
     axes.set_ylim(rows.height - 0.5, -0.5)

@@ -1,11 +1,14 @@
 """All of a reproduction in one picture, for the first screen of a page."""
 
+from collections.abc import Mapping
+
 import polars as pl
 from matplotlib.figure import Figure
 
 from headgauge.report.paper.choice_map import draw_choice_key, draw_choice_map
 from headgauge.report.paper.critical import critical_handles, critical_words, draw_critical
 from headgauge.report.paper.distance import distance_handles, draw_distance
+from headgauge.report.paper.other_texts import draw_others, text_handles
 from headgauge.report.paper.page import (
     LEGEND_LINE,
     legend_below,
@@ -20,6 +23,7 @@ from headgauge.report.paper.selecting import (
     longest,
     of_choice,
     sample_words,
+    shown_choice,
     span,
 )
 from headgauge.report.paper.sensitivity import (
@@ -32,8 +36,12 @@ from headgauge.report.paper.separability import draw_separability, separability_
 WIDTH = 8.0  # at 150 dots per inch 1200 pixels
 
 
-def overview(paper: dict[str, pl.DataFrame], choice: tuple[str, ...], caption: str) -> Figure:
-    """Figures 2a, 2b, 2c, 3 and 4 and the choices, with less in each than its own figure has."""
+def overview(texts: dict[str, dict[str, pl.DataFrame]], captions: Mapping[str, str]) -> Figure:
+    """Figures 2a, 2b, 2c, 3 and 4 and the choices on the first text, with less in each than its own
+    figure has; of every other text the main line."""
+    first, *rest = texts
+    paper, others = texts[first], {text: texts[text] for text in rest}
+    choice = shown_choice(paper)
     over_l = at_one_n(of_choice(paper["fig2a"], choice))
     over_n = longest(of_choice(paper["fig2b"], choice))
     critical = of_choice(paper["fig2c"], choice)
@@ -41,7 +49,8 @@ def overview(paper: dict[str, pl.DataFrame], choice: tuple[str, ...], caption: s
     shares = longest(of_choice(paper["fig3"], choice))
     scaled = paper["fig4"].filter(pl.col("logits") == "scaled")
     small = small_print(
-        caption,
+        captions[first],
+        *(f"grey: {captions[text]}" for text in rest),
         f"figures 2 and 3: {choice_words(choice)}",
         sample_words(over_n),
         interval_words(over_n),
@@ -49,7 +58,7 @@ def overview(paper: dict[str, pl.DataFrame], choice: tuple[str, ...], caption: s
         f"figure 4: {sensitivity_words(scaled)}",
     )
     kinds = paper["choices"]["vectors"].n_unique()
-    below = [LEGEND_LINE * 5, LEGEND_LINE * max(5.5, kinds + 3.5)]
+    below = [LEGEND_LINE * (5 + len(others)), LEGEND_LINE * max(6.5, kinds + 4.5)]
     figure, panels = open_page((WIDTH, 1.65), (2, 3), below, small, gap=0.55)
     titles = [
         f"Fig. 2a: distance over L, N = {span(over_l['top_n'])}",
@@ -67,7 +76,9 @@ def overview(paper: dict[str, pl.DataFrame], choice: tuple[str, ...], caption: s
     draw_separability(panels[3], shares)
     draw_sensitivity(panels[4], scaled, "random")
     draw_choice_map(panels[5], paper["choices"])
-    legend_below(panels[0], distance_handles(), heading="Fig. 2a, 2b")
+    draw_others(panels, others, choice)
+    handles = [*distance_handles(), *text_handles(others)]
+    legend_below(panels[0], handles, heading="Fig. 2a, 2b")
     heading = "Fig. 2c: the expectation"
     legend_below(panels[2], critical_handles(critical), 2, heading=heading, shift=-1.7)
     legend_below(panels[3], separability_handles(shares))

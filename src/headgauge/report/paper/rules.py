@@ -18,6 +18,7 @@ from headgauge.report.paper.looks import (
 from headgauge.report.paper.page import nothing
 from headgauge.report.paper.selecting import CHOICE, MODEL, line, longest, of_choice
 from headgauge.report.paper.separability import paper_band, share_axis
+from headgauge.report.words import RULE_NOTES
 
 _TABLES = ("fig2b", "fig2c", "fig3")
 _WIDTH = 1.3  # the lines stand beside each other, all within this ratio of L
@@ -33,6 +34,7 @@ def rule_choice(paper: dict[str, pl.DataFrame], choice: tuple[str, ...]) -> tupl
 def looks_of(paper: dict[str, pl.DataFrame], choice: tuple[str, ...]) -> dict[str, Look]:
     """A look for every rule in any of the panels, so that it is the same in all of them."""
     rules = [of_choice(paper[name], choice, None)["rule"] for name in _TABLES]
+    rules.append(paper["vanishing"]["rule"])
     return rule_looks(pl.concat(rules).unique(maintain_order=True).to_list())
 
 
@@ -141,4 +143,5 @@ def rule_handles(looks: dict[str, Look]) -> list[Artist]:
 def rule_words(looks: dict[str, Look]) -> str:
     if set(looks) <= {MODEL}:
         return "no other rule was put on the logits in this run"
-    return f"{len(looks) - (MODEL in looks)} other rules put on the same logits, no retraining"
+    told = f"{len(looks) - (MODEL in looks)} other rules put on the same logits, no retraining"
+    return "; ".join([told, *(RULE_NOTES[rule] for rule in looks if rule in RULE_NOTES)])

@@ -21,10 +21,18 @@ def every_table(paper: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     }
 
 
+def of_text(paper: dict[str, pl.DataFrame], text: str) -> dict[str, pl.DataFrame]:
+    """The tables of one text; the verdicts are of all of them."""
+    return {
+        name: frame.filter(pl.col("text") == text) if "text" in frame.columns else frame
+        for name, frame in paper.items()
+    }
+
+
 def shown_choice(paper: dict[str, pl.DataFrame]) -> tuple[str, ...]:
-    """The choice that comes closest to the paper; without one, the first there is; or ()."""
+    """The choice that the verdicts are about; else the closest, else the first there is, or ()."""
     choices = paper["choices"]
-    frames = [choices.filter("closest"), choices]
+    frames = [choices.filter("measured"), choices.filter("closest"), choices]
     frames += [paper[name] for name in ("fig2a", "fig2b", "fig2c", "fig3")]
     return next((frame.select(CHOICE).row(0) for frame in frames if frame.height), ())
 
@@ -45,7 +53,7 @@ def longest(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def at_one_n(frame: pl.DataFrame, wanted: int = 5) -> pl.DataFrame:
-    """The rows of the paper's N, or of the one nearest to it."""
+    """The rows of the N that the paper has in Figure 2a, or of the one nearest to it."""
     nearest = (pl.col("top_n") - wanted).abs()
     kept = frame.filter(nearest == nearest.min())
     return kept.filter(pl.col("top_n") == pl.col("top_n").min())

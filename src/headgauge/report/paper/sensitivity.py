@@ -10,6 +10,7 @@ from headgauge.report.paper.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
 from headgauge.report.paper.page import nothing
 
 STEPS = ("random", "random over all keys", "worst")  # the directions that have an ε
+ONE_DIRECTION = "a row's one random direction serves every T and ε (Algorithm 5 draws each anew)"
 _OWN = "scaled"  # the logits as the model has them; the exact norms are of these
 _BOUND = ["direction", "epsilon", "temperature"]
 _MANY = 12  # markers on a line
@@ -120,7 +121,8 @@ def sensitivity_words(frame: pl.DataFrame) -> str:
     rows, heads = measured["rows"].max(), measured["heads"].max()
     words = f"the largest of {heads} heads, each the mean over {rows} rows spread over the window"
     sure = measured["low"].is_not_null().any()
-    return words + ("; bands: 95 % from the spread over rows" if sure else "; no intervals")
+    bands = "bands: 95 % from the spread over rows" if sure else "no intervals"
+    return "; ".join([words, bands, ONE_DIRECTION, "the grid of T is ours: the paper prints none"])
 
 
 def _epsilon_looks(frame: pl.DataFrame) -> dict[float, Look]:

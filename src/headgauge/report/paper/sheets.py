@@ -1,4 +1,4 @@
-"""The figures of a reproduction as a paper has them: which panels, which legends, which words."""
+"""Figures 1 to 4 as a paper has them: which panels, which legends, which words."""
 
 import math
 from collections.abc import Iterator
@@ -6,12 +6,7 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from headgauge.report.paper.choices import (
-    draw_plateaus,
-    draw_shares,
-    plateau_handles,
-    share_handles,
-)
+from headgauge.report.paper.beside import choices_figure, rules_figure, vanishing_figure
 from headgauge.report.paper.critical import critical_handles, critical_words, draw_critical
 from headgauge.report.paper.distance import distance_handles, draw_distance
 from headgauge.report.paper.geometry import (
@@ -25,24 +20,12 @@ from headgauge.report.paper.geometry import (
     shown_heads,
 )
 from headgauge.report.paper.looks import COLUMN, PAGE
-from headgauge.report.paper.overview import overview
 from headgauge.report.paper.page import (
     LEGEND_LINE,
     legend_below,
     open_page,
     small_print,
     title,
-)
-from headgauge.report.paper.rules import (
-    at_one_length,
-    draw_rule_criticals,
-    draw_rule_distances,
-    draw_rule_separability,
-    looks_of,
-    rule_choice,
-    rule_handles,
-    rule_words,
-    strictest,
 )
 from headgauge.report.paper.selecting import (
     at_one_n,
@@ -69,9 +52,9 @@ _COLUMNS = (1, 2, 3, 2, 3, 3)  # for one panel, two, …
 
 
 def sheets(paper: Tables, caption: str) -> Iterator[tuple[str, Figure]]:
-    """Each figure with its name, the overview first."""
+    """Each figure of one text with its name."""
     choice = shown_choice(paper)
-    yield "paper", overview(paper, choice, caption)
+    yield "vanishing", vanishing_figure(paper, choice, caption)
     yield "fig1", figure_1(paper, caption)
     yield "fig2", figure_2(paper, choice, caption)
     yield "fig3", figure_3(paper, choice, caption)
@@ -144,6 +127,7 @@ def figure_3(paper: Tables, choice: tuple[str, ...], caption: str) -> Figure:
         choice_words(choice),
         f"L = {span(rows['length'])}",
         sample_words(rows),
+        "the N are ours: the paper prints none",
         "boxes: quartiles over heads, whiskers to the extremes",
         interval_words(rows),
     )
@@ -184,62 +168,3 @@ def figure_4(paper: Tables, caption: str) -> Figure:
 
 def _step_words(direction: str) -> str:
     return direction if "keys" in direction else f"{direction} direction"
-
-
-def choices_figure(paper: Tables, caption: str) -> Figure:
-    """Critical share and plateau of every choice, the closest to the paper on top."""
-    choices = paper["choices"]
-    critical = paper["fig2c"]["length"].max()
-    length = critical if isinstance(critical, int) else None
-    small = small_print(
-        caption,
-        f"★ closest to the paper; critical N at level 0.01, L = {length or '–'}",
-        "the others by how many of its numbers they meet",
-        "in the band: the share of heads whose mean from N = 16 on is there",
-        f"{span(choices['rows'].round(0), ' to ')} query rows a head",
-    )
-    height = max(0.17 * choices.height, 0.8)
-    figure, panels = open_page((PAGE, height), (1, 2), [4 * LEGEND_LINE], small, left=1.65, gap=0.2)
-    for axes in panels:  # room for a last column of numbers
-        box = axes.get_position()
-        axes.set_position((box.x0, box.y0, box.width * 0.85, box.height))
-    title(panels[0], "a", "critical N")
-    draw_shares(panels[0], choices, length)
-    title(panels[1], "b", "separability from N = 16 on")
-    draw_plateaus(panels[1], choices)
-    legend_below(panels[0], share_handles())
-    legend_below(panels[1], plateau_handles())
-    return figure
-
-
-def rules_figure(paper: Tables, choice: tuple[str, ...], caption: str) -> Figure:
-    """Figures 2b, 2c and 3, one line per rule."""
-    choice = rule_choice(paper, choice)
-    looks = looks_of(paper, choice)
-    tables = [of_choice(paper[name], choice, None) for name in ("fig2b", "fig2c", "fig3")]
-    over_n, critical, shares = longest(tables[0]), tables[1], longest(tables[2])
-    handles = rule_handles(looks)
-    small = small_print(
-        caption,
-        choice_words(choice),
-        rule_words(looks),
-        sample_words(
-            pl.concat(
-                [frame.select("heads", "windows", "rows", "length") for frame in (over_n, shares)]
-            )
-        ),
-        interval_words(over_n),
-        f"critical N: printed expectation, level {span(strictest(critical)['level'])}; "
-        "bars: 95 % bootstrap over heads; an arrow: none up to where it begins",
-    )
-    under = LEGEND_LINE * math.ceil(len(handles) / 4)
-    figure, panels = open_page((PAGE, 1.75), (1, 3), [under], small, left=0.5, gap=0.5)
-    title(panels[0], "a", f"L = {span(over_n['length'])}")
-    draw_rule_distances(panels[0], over_n, looks)
-    single = f", L = {span(longest(critical)['length'])}" if at_one_length(critical) else ""
-    title(panels[1], "b", f"critical N{single}")
-    draw_rule_criticals(panels[1], critical, looks)
-    title(panels[2], "c", f"L = {span(shares['length'])}")
-    draw_rule_separability(panels[2], shares, looks)
-    legend_below(panels[0], handles, 4)
-    return figure

@@ -1,12 +1,19 @@
-// The choice of vectors, their length, keys and rule that all figures of the paper follow.
+// The text, vectors, their length, keys and rule that all figures of the paper follow.
 
-const FIELDS = ['vectors', 'keys', 'rule', 'scale']; // what matters most stands first
-const FIELD_TITLES = { vectors: 'Vectors', keys: 'Keys', rule: 'Rule', scale: 'Length of vectors' };
+const FIELDS = ['text', 'vectors', 'keys', 'rule', 'scale']; // what matters most stands first
+const FIELD_TITLES = {
+  text: 'Text',
+  vectors: 'Vectors',
+  keys: 'Keys',
+  rule: 'Rule',
+  scale: 'Length of vectors',
+};
 const USUAL = { vectors: 'value', scale: 'unit', keys: 'visible', rule: 'model' };
 
 function choiceText(choice) {
   const rule = !choice.rule || choice.rule === 'model' ? '' : `, rule ${choice.rule}`;
-  return `${choice.vectors} vectors, ${choice.scale} length, ${choice.keys} keys${rule}`;
+  const text = choice.text ? `${choice.text}, ` : '';
+  return `${text}${choice.vectors} vectors, ${choice.scale} length, ${choice.keys} keys${rule}`;
 }
 
 function sameChoice(a, b) {
@@ -38,6 +45,7 @@ function createChoice(everything, first) {
   const bar = el('div', { class: 'choices', role: 'group', 'aria-label': 'What all figures show' });
   for (const field of FIELDS) {
     const values = unique(everything.map((each) => each[field]));
+    if (values[0] === undefined) continue; // no figure that has it was measured
     const made = select(
       FIELD_TITLES[field],
       values.map((each) => [each, fieldText(field, each)]),
@@ -56,7 +64,7 @@ function createChoice(everything, first) {
       everything.filter((each) => each[field] === value),
       wanted,
     );
-    for (const each of FIELDS) boxes[each].value = state.current[each];
+    for (const [each, box] of Object.entries(boxes)) box.value = state.current[each];
     state.listeners.forEach((heard) => heard(state.current));
   }
   return {
@@ -69,7 +77,14 @@ function createChoice(everything, first) {
   };
 }
 
+// A text with what it is there for: to choose vectors and keys by, or to judge.
+function textName(name) {
+  const { role } = DATA.paper.texts.find((each) => each.name === name) || {};
+  return role ? `${name} (${role})` : name;
+}
+
 function fieldText(field, value) {
+  if (field === 'text') return textName(value);
   if (field === 'rule' && value === 'model') return "the model's own";
   if (field === 'keys')
     return value === 'visible'

@@ -27,7 +27,7 @@ function pointSeries(points, x, y) {
     points: points.filter(test).map((p) => ({
       x: p[x],
       y: p[y],
-      title: missing(p.text) ? `key ${p.key}` : `“${visible(p.text)}”`,
+      title: missing(p.token) ? `key ${p.key}` : `“${visible(p.token)}”`,
       facts: [
         ['key', String(p.key)],
         ['weight', sig(p.weight)],
@@ -45,7 +45,7 @@ function panelName(group) {
     : `layer ${layer}, head ${head}, query ${row}, N = ${n}`;
 }
 
-function figure1(groups) {
+function figure1(everything, choice) {
   const names = ['Vectors', 'Weighted vectors', 'Zoom on the selected'];
   const together = [];
   const hidden = new Set();
@@ -61,12 +61,8 @@ function figure1(groups) {
       }),
     );
   const charts = together;
-  const pick = select(
-    'Row',
-    groups.map((group, place) => [place, panelName(group)]),
-    0,
-    (value) => show(Number(value)),
-  );
+  let groups = [];
+  const pick = select('Row', [], '', (value) => show(Number(value)));
   const whole = figure('fig1', 'Figure 1. The geometry of a row', charts, [pick.whole]);
   // One legend serves all three.
   whole.whole.insertBefore(charts[1].legend, whole.whole.lastChild);
@@ -98,10 +94,21 @@ function figure1(groups) {
       'where the selected tokens lie.',
       `${points.length} keys, ${n} selected, ${count} of them in the ball of r = ${sig(r, 4)}:`,
       `N_s/N = ${sig(count / n, 3)}.`,
+      !onCircle && `Text: ${groups[place].fixed.text}.`,
       !onCircle && 'Distances from s are true in the second and third, angles are projected.',
     );
   }
-  show(0);
+  choice.follow(({ text }) => {
+    groups = everything.filter(({ fixed }) => fixed.text === text);
+    if (!groups.length) groups = everything;
+    const place = Math.min(Number(pick.box.value), groups.length - 1);
+    setOptions(
+      pick.box,
+      groups.map((group, each) => [each, panelName(group)]),
+      place,
+    );
+    show(place);
+  });
   return whole.whole;
 }
 

@@ -1,6 +1,6 @@
 // Figure 2c: where a test stops telling the distance and its expectation apart.
 
-function criticalFigure(groups, tests, choice) {
+function criticalFigure(groups, tests, growth, choice) {
   const title = 'Figure 2c. The critical N';
   const critical = createChart({
     title: 'Critical N over L',
@@ -56,6 +56,7 @@ function criticalFigure(groups, tests, choice) {
       `The first N at which a Kolmogorov–Smirnov test at level ${level} no longer tells distance`,
       `and expectation apart, over heads; ${choiceText(got)}.`,
       bandText(rows, 'heads'),
+      growthText(growth, got, level),
       none && 'An open triangle: no such N up to the largest tried, where it stands.',
       tests.length && 'Second: every p-value at one L; smaller ones stand at 10⁻¹².',
       behind(rows),
@@ -81,6 +82,19 @@ function criticalFigure(groups, tests, choice) {
   }
   choice.follow(show);
   return whole.whole;
+}
+
+// How the critical N grows with L, where enough draws of heads have one at every L.
+function growthText(growth, choice, level) {
+  const told = growth
+    .filter((row) => row.level === level && sameChoice(row, choice) && !missing(row.exponent))
+    .map(
+      (row) =>
+        `${lineOf(SIDES[row.expected]).name}: L^${row.exponent.toFixed(2)}` +
+        (missing(row.low) ? '' : ` (${row.low.toFixed(2)} to ${row.high.toFixed(2)})`) +
+        `, found in ${percent(row.found)} of draws of ${row.heads} heads`,
+    );
+  return told.length ? `Growth with L, ${told.join('; ')}.` : '';
 }
 
 function bySide(rows, pointOf) {

@@ -34,6 +34,7 @@ function separabilityFigure(groups, choice) {
     whole.caption(
       `Boxes: how the heads spread (least, quartiles, largest) at L = ${length}; line: their mean;`,
       `${choiceText(got)}.`,
+      'The N are ours: the paper prints none for this figure.',
       bandText(kept, 'windows'),
       behind(kept),
     );

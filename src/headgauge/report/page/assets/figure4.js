@@ -1,8 +1,11 @@
 // Figure 4: the finite-difference sensitivity g(T, ε) over the temperature, and the bounds on it.
 
+const ONE_DIRECTION =
+  'Each query row has one random direction, used over the whole grid of T and ε; Algorithm 5 draws ' +
+  'a new one every time. The grid of T is ours: the paper prints none.';
 const isBound = ({ fixed }) => fixed.direction.endsWith('bound');
 
-function sensitivityFigure(groups) {
+function sensitivityFigure(everything, choice) {
   const title = 'Figure 4. Sensitivity over temperature';
   const chart = createChart({
     label: title,
@@ -12,7 +15,8 @@ function sensitivityFigure(groups) {
     canY: true,
     tallest: 440,
   });
-  const stepped = groups.filter((group) => !missing(group.fixed.epsilon) && !isBound(group));
+  let groups = everything;
+  const stepped = everything.filter((group) => !missing(group.fixed.epsilon) && !isBound(group));
   const there = (logits, direction) =>
     stepped.some(({ fixed }) => fixed.logits === logits && fixed.direction === direction);
   const logits = unique(stepped.map(({ fixed }) => fixed.logits)).sort(
@@ -78,14 +82,19 @@ function sensitivityFigure(groups) {
     });
     whole.caption(
       'The largest over heads of the mean over rows, by step ε;',
-      `direction ${now.direction}, ${now.logits} logits.`,
+      `${groups[0].fixed.text}, direction ${now.direction}, ${now.logits} logits.`,
+      ONE_DIRECTION,
       other ? '' : 'Exact: the limit ε → 0. Dashed: bounds.',
       bandText(drawn, 'rows'),
       `${span(drawn.map((row) => row.heads))} heads,`,
       `${span(drawn.map((row) => row.rows))} query rows drawn per head.`,
     );
   }
-  show();
+  choice.follow(({ text }) => {
+    groups = everything.filter(({ fixed }) => fixed.text === text);
+    if (!groups.length) groups = everything.filter(({ fixed }) => fixed.text === everything[0].fixed.text);
+    show();
+  });
   return whole.whole;
 }
 

@@ -70,7 +70,7 @@ function headsSection(heads) {
   open(0, false);
   const whole = section(
     'heads',
-    'Heads',
+    `Heads${onFirstText()}`,
     el('div', { class: 'controls' }, pickWhat.whole, pickN.whole, pickCurves.whole),
     el(
       'div',

@@ -28,13 +28,17 @@ function lineOf(measure) {
 
 // How many heads, windows and query rows stand behind what is drawn.
 function behind(rows) {
+  return `${headsBehind(rows)}. ${rowsBehind(rows)}`;
+}
+
+function headsBehind(rows) {
   const parts = [`${span(rows.map((row) => row.heads))} heads`];
   const windows = range(rows.map((row) => row.windows));
   if (windows)
     parts.push(
       `${span(rows.map((row) => row.windows))} ${windows[1] === 1 ? 'window' : 'windows'}`,
     );
-  return `${parts.join(', ')}. ${rowsBehind(rows)}`;
+  return parts.join(', ');
 }
 
 // A row counts if it has keys left over beside the N; fewer than those means that some were drawn.

@@ -36,6 +36,12 @@ function setUpTheme() {
   show();
 }
 
+// The heads are those of the first text's run.
+function onFirstText() {
+  const several = DATA.paper && DATA.paper.texts.length > 1;
+  return several ? ` on ${DATA.paper.texts[0].name}` : '';
+}
+
 function headCounts(filterHeads) {
   const counts = rowsOf(DATA.counts).filter((row) => row.heads > 0);
   const chips = counts.map((row) =>
@@ -56,7 +62,7 @@ function headCounts(filterHeads) {
       'p',
       { class: 'lead' },
       `${plural(DATA.heads.head.length, 'attention head')} in `,
-      `${plural(DATA.heads.rows.length, 'layer')}, by verdict (a head can have several):`,
+      `${plural(DATA.heads.rows.length, 'layer')}${onFirstText()}, by verdict (a head can have several):`,
     ),
     el('ul', { class: 'chips' }, chips),
   ];
@@ -103,7 +109,6 @@ function overview(heads) {
 function paperFigures(paper) {
   const followed = [paper.fig2a, paper.fig2b, paper.fig2c, paper.fig3].filter(Boolean);
   const figures = [];
-  if (paper.fig1) figures.push(figure1(paper.fig1));
   const parts = [
     el(
       'p',
@@ -112,13 +117,28 @@ function paperFigures(paper) {
       'Press a line in a legend to hide it.',
     ),
   ];
-  if (followed.length) {
-    const best = rowsOf(paper.choices).find((row) => row.closest);
-    const choice = createChoice(
-      choicesIn(followed.flat()),
-      best ? { ...USUAL, vectors: best.vectors, scale: best.scale, keys: best.keys } : USUAL,
+  const judged = rowsOf(paper.choices).find((row) => row.measured);
+  const first = { ...USUAL, ...judged, text: paper.texts.length ? paper.texts[0].name : undefined };
+  const choice = createChoice(
+    followed.length ? choicesIn(followed.flat()) : paper.texts.map(({ name }) => ({ text: name })),
+    first,
+  );
+  const notes = Object.entries(DATA.words.rules).filter(([rule]) =>
+    followed.flat().some(({ fixed }) => fixed.rule === rule),
+  );
+  parts.push(choice.bar);
+  if (notes.length)
+    parts.push(
+      el(
+        'p',
+        { class: 'where', id: 'rule-notes' },
+        'Other rules are put on logits that were not trained for them: ',
+        `${notes.map(([, said]) => said).join('; ')}.`,
+      ),
     );
-    parts.push(choice.bar);
+  if (paper.vanishing) figures.push(vanishingFigure(paper.vanishing, choice));
+  if (paper.fig1) figures.push(figure1(paper.fig1, choice));
+  if (followed.length) {
     const pair = el('div', { class: 'pair' });
     if (paper.fig2a)
       pair.append(
@@ -143,10 +163,10 @@ function paperFigures(paper) {
         ),
       );
     if (pair.firstChild) figures.push(pair);
-    if (paper.fig2c) figures.push(criticalFigure(paper.fig2c, paper.fig2c_tests || [], choice));
+    if (paper.fig2c) figures.push(criticalFigure(paper.fig2c, paper.fig2c_tests || [], rowsOf(paper.fig2c_growth), choice));
     if (paper.fig3) figures.push(separabilityFigure(paper.fig3, choice));
   }
-  if (paper.fig4) figures.push(sensitivityFigure(paper.fig4));
+  if (paper.fig4) figures.push(sensitivityFigure(paper.fig4, choice));
   return figures.length ? section('figures', 'The figures, redrawn', ...parts, ...figures) : null;
 }
 
@@ -155,9 +175,9 @@ function build() {
   const heads = DATA.heads && headsSection(DATA.heads);
   const { paper, dynamics, depth } = DATA;
   const parts = [];
-  if (paper && paper.verdicts) parts.push(['Verdict', paperVerdicts(paper.verdicts)]);
+  if (paper && paper.verdicts) parts.push(['Verdict', paperVerdicts(paper)]);
   if (paper) parts.push(['Figures', paperFigures(paper)]);
-  if (paper && paper.choices) parts.push(['Choices', paperChoices(paper.choices)]);
+  if (paper && paper.choices) parts.push(['Choices', paperChoices(paper)]);
   if (dynamics) parts.push(['Dynamics', dynamicsSection(dynamics)]);
   if (heads) parts.push(['Heads', heads.whole]);
   if (depth) parts.push(['Depth', depthSection(depth)]);

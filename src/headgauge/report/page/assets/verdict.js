@@ -1,9 +1,13 @@
-// The verdict on the paper, and what hangs on the choices it leaves open.
+// The verdict on the paper, text by text, and what depends on the choices it leaves open.
 
 const WORDS = {
   reproduced: ['good', '✓'],
   'reproduced only with the printed formula': ['partly', '◐'],
+  'depends on the text': ['partly', '≠'],
   'not reproduced': ['bad', '✗'],
+  undecided: ['open', '~'],
+  'too few rows to judge': ['open', '…'],
+  'one text: not judged': ['open', '1'],
   'cannot be tested here': ['open', '?'],
   true: ['good', '✓'],
   'true with a condition': ['partly', '◐'],
@@ -29,7 +33,11 @@ function countWords(words) {
   return found.map((word) => [word, words.filter((each) => each === word).length]);
 }
 
-function paperVerdicts(columns) {
+function paperVerdicts(paper) {
+  const readings = rowsOf(paper.readings);
+  const of = (row) => readings.filter((each) => each.claim === row.claim);
+  // What is said of every text alike is said once.
+  const sameComment = (row) => unique(of(row).map((each) => each.comment)).length === 1;
   const made = table(
     [
       {
@@ -41,23 +49,59 @@ function paperVerdicts(columns) {
         ],
       },
       { title: 'Paper', cell: (row) => row.paper },
-      { title: 'Ours, as printed', cell: (row) => row.printed },
-      { title: 'Ours, corrected', cell: (row) => row.corrected },
+      {
+        title: 'Measured, text by text',
+        cell: (row) =>
+          el(
+            'dl',
+            { class: 'readings' },
+            of(row).map((each) => reading(each, row, sameComment(row))),
+          ),
+      },
       {
         title: 'Verdict',
         cell: (row) => [
           badge(row.verdict),
-          row.comment ? el('p', { class: 'comment' }, row.comment) : null,
+          row.texts
+            ? el('p', { class: 'held' }, `held on ${row.held} of ${plural(row.texts, 'text')}`)
+            : null,
+          unique([row.comment, sameComment(row) ? of(row)[0].comment : '']).map((said) =>
+            said ? el('p', { class: 'comment' }, said) : null,
+          ),
         ],
       },
     ],
-    rowsOf(columns),
+    rowsOf(paper.verdicts),
     { class: 'cards verdict-table', label: 'The verdict on the paper' },
   );
-  return section('verdict', 'The verdict on the paper', made.box);
+  return section('verdict', 'The verdict on the paper', made.box, ...behindClaims(paper));
 }
 
-function paperChoices(columns) {
+function reading(row, joint, saidOnce) {
+  const corrected = !['', 'same', row.printed].includes(row.corrected);
+  return [
+    el(
+      'dt',
+      null,
+      textName(row.text),
+      row.verdict === joint.verdict ? null : [' ', badge(row.verdict)],
+    ),
+    el('dd', null, row.printed, corrected ? [el('br'), `corrected: ${row.corrected}`] : null),
+    row.comment && !saidOnce ? el('dd', { class: 'comment' }, row.comment) : null,
+  ];
+}
+
+function paperChoices(paper) {
+  const everything = rowsOf(paper.choices);
+  const texts = unique(everything.map((row) => row.text));
+  const of = (text) => everything.filter((row) => row.text === text);
+  const pick = select(
+    'Text',
+    texts.map((each) => [each, textName(each)]),
+    texts[0],
+    (value) => made.update(of(value)),
+  );
+  pick.whole.hidden = texts.length < 2;
   const share = (name) => (row) => (missing(row[name]) ? DASH : row[name].toFixed(2));
   const count = (name) => (row) => sig(row[name]);
   const column = (title, cell, name, hint) => ({
@@ -78,7 +122,8 @@ function paperChoices(columns) {
           el(
             'span',
             { class: 'together' },
-            row.closest ? el('span', { class: 'badge good' }, 'closest') : null,
+            row.measured ? el('span', { class: 'badge partly' }, 'judged') : null,
+            row.closest ? [' ', el('span', { class: 'badge good' }, 'closest here')] : null,
             ` ${row.agrees}`,
           ),
         'agrees',
@@ -102,25 +147,38 @@ function paperChoices(columns) {
       column('Heads in .70–.85', (row) => percent(row.heads_in_band), 'heads_in_band'),
       column('Rows', (row) => sig(row.rows, 4), 'rows', 'Query rows behind a number'),
     ],
-    rowsOf(columns),
+    of(texts[0]),
     {
       label: 'Choices of vectors and keys',
       row(line, row) {
-        if (row.closest) line.classList.add('chosen');
+        if (row.measured) line.classList.add('chosen');
       },
     },
   );
   return section(
     'choices',
-    'What hangs on the choices',
+    'What depends on the choice',
     el(
       'p',
       null,
       'The paper leaves open which vectors and which keys it means. Each choice beside its ',
-      'numbers; the one that meets most of them is marked.',
+      'numbers; closest here: it meets most of them on this text, and is the nearest of those that ',
+      `do. ${judgedText(everything)}`,
     ),
+    el('div', { class: 'controls' }, pick.whole),
     made.box,
   );
+}
+
+// Which choice the verdicts are about, and where it comes from.
+function judgedText(rows) {
+  const judged = rows.find((row) => row.measured);
+  if (!judged) return '';
+  const { texts, chosen_on: on } = DATA.paper;
+  const name = `${judged.vectors} vectors, ${judged.scale} length, ${judged.keys} keys`;
+  if (on === null) return `The verdicts are about ${name}, as asked for.`;
+  const alone = texts.length < 2 ? '; with no second text to judge on, no claim is judged' : '';
+  return `The verdicts are about ${name}, the closest on ${on}${alone}.`;
 }
 
 function paperTiming(rows) {
