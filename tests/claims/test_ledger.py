@@ -26,6 +26,8 @@ def test_every_check_agrees_with_its_verdict(claim):
     assert outcome.agrees, outcome.finding
     if outcome.finding:
         assert outcome.finding.numbers
+        if "notes" in claim.seen_in:
+            assert not any("print" in name for name in outcome.finding.numbers)
 
 
 @pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
@@ -45,10 +47,10 @@ def test_every_text_is_there_and_names_code_that_exists(claim):
 
 # Written out once more, because a check cannot tell false from misprint from not implied.
 VERDICTS = {
-    Verdict.TRUE: ["3", "4'", "9", "D1", "D2", "D3", "D4", "D5", "D6", "D11"],
-    Verdict.CONDITION: ["1", "2", "5", "15", "D9", "D10"],
+    Verdict.TRUE: ["3", "4'", "9", "D1", "D2", "D3", "D4", "D5", "D6", "D9", "D11"],
+    Verdict.CONDITION: ["1", "2", "5", "15", "D10"],
     Verdict.VACUOUS: ["5'", "7"],
-    Verdict.MISPRINT: ["4''", "9''", "17", "18", "D7"],
+    Verdict.MISPRINT: ["4''", "9''", "17", "18"],
     Verdict.NOT_IMPLIED: ["12''", "14'"],
 }
 
@@ -57,6 +59,23 @@ def test_no_verdict_changes_unnoticed():
     named = {claim_id: verdict for verdict, ids in VERDICTS.items() for claim_id in ids}
     for claim in claims.CLAIMS:
         assert claim.verdict == named.get(claim.id, Verdict.FALSE), claim.id
+
+
+@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
+def test_every_record_says_where_its_statement_was_seen(claim):
+    if not claim.id.startswith("D"):
+        assert claim.seen_in in ("the paper", "the slides", "the paper and the slides")
+        assert ("slides" in claim.where.lower()) == ("slides" in claim.seen_in)
+    else:
+        assert claim.seen_in.startswith("second-hand notes")
+
+
+@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
+def test_only_what_was_seen_in_print_is_called_printed(claim):
+    if "notes" in claim.seen_in:
+        assert claim.verdict != Verdict.MISPRINT
+        for text in (claim.statement, claim.because, claim.corrected, *claim.code):
+            assert "print" not in text, text
 
 
 def test_checks_give_the_same_numbers_every_time():

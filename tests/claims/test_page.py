@@ -22,3 +22,9 @@ def test_a_table_row_is_one_line_with_four_cells():
     assert len(rows) == len(CLAIMS)
     for row in rows:
         assert row.replace("\\|", "").count("|") == 5
+
+
+def test_every_section_says_where_its_statement_was_seen():
+    text = page.render()
+    for claim in CLAIMS:
+        assert f"*{claim.where}; seen in {claim.seen_in}.* " in text

@@ -39,3 +39,19 @@ def test_an_outcome_disagrees_when_the_finding_does():
     assert not make(Verdict.TRUE, REFUTED).agrees
     assert not make(Verdict.FALSE, UNCORRECTED).agrees
     assert make(Verdict.FALSE, REFUTED).agrees
+
+
+@pytest.mark.parametrize(
+    ("where", "told", "expected"),
+    [
+        ("Theorem 1", "", "the paper"),
+        ("Slides, Theorem 1", "", "the slides"),
+        ("Eq. (12); slides", "", "the paper and the slides"),
+        ("Theorem 1", "second-hand notes", "second-hand notes"),
+    ],
+)
+def test_a_record_says_where_its_statement_was_seen(where, told, expected):
+    claim = Claim("1", where, "it is so", Verdict.FALSE, "because", "it is not", seen_in=told)
+    assert claim.seen_in == expected
+    assert claim.as_dict()["seen_in"] == expected
+    assert Outcome(claim, None, 0.0).as_dict()["seen_in"] == expected

@@ -46,10 +46,12 @@ def test_one_claim_shows_its_numbers(cli):
     code, out, _ = cli("claims", "11")
     assert code == 0
     assert "Corollary 3" in out
+    assert "seen in    the paper" in out
     assert "norm at two equal logits, T=1" in out
     assert "0.5" in out
     data = json.loads(cli("claims", "11", "--json")[1])
     assert len(data) == 1
+    assert data[0]["seen_in"] == "the paper"
     assert data[0]["numbers"]["norm at two equal logits, T=1"] == 0.5
 
 

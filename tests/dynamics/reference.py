@@ -110,7 +110,7 @@ def particle_field(scheme: Scheme, n: int, attention: Callable[[np.ndarray], np.
 
 
 def reduced_field(scheme: Scheme, n: int, beta: float, *, normalised: bool = True) -> Field:
-    """γ' and r' of the equiangular reduction, as printed."""
+    """γ' and r' of the equiangular reduction, term by term."""
     e = math.exp
 
     def field(t: float, y: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ SETTINGS = [(8, 1.7, 0.0, 1.3, True), (5, 0.4, -0.2, 0.7, True), (3, 1.0, 0.1, 1
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(("n", "beta", "gamma", "radius", "normalised"), SETTINGS)
-def test_every_scheme_is_the_printed_equation_by_scipy(
+def test_every_scheme_is_the_papers_equation_by_scipy(
     n: int, beta: float, gamma: float, radius: float, normalised: bool
 ):
     """γ, r, ‖A‖ and γ' of all schemes in one batch, before, at and after Mix-LN's switch."""

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from headgauge.dynamics.long_context import limit, limit_printed, output_cosine, threshold
+from headgauge.dynamics.long_context import limit, limit_stated, output_cosine, threshold
 from headgauge.errors import InputError
 
 
@@ -42,15 +42,15 @@ def test_a_very_long_context_is_at_the_limit(rho, gamma, expected):
 
 def test_only_orthogonal_tokens_have_another_threshold():
     assert threshold(0.0) == 0.5
-    assert limit_printed(0.0, 0.7) == 1.0
+    assert limit_stated(0.0, 0.7) == 1.0
     assert limit(0.0, 0.7) == 0.0
     for rho in (0.01, 0.3, 0.9):
         assert threshold(rho) == pytest.approx(1 / (1 - rho))
         for gamma in (0.9 * threshold(rho), threshold(rho), 1.1 * threshold(rho)):
-            assert limit(rho, gamma) == limit_printed(rho, gamma)
+            assert limit(rho, gamma) == limit_stated(rho, gamma)
 
 
-@pytest.mark.parametrize("call", [lambda: limit(1.0, 1.0), lambda: limit_printed(-0.1, 1.0)])
+@pytest.mark.parametrize("call", [lambda: limit(1.0, 1.0), lambda: limit_stated(-0.1, 1.0)])
 def test_a_cosine_out_of_range_is_named(call):
     with pytest.raises(InputError, match="cosine of at least 0 and below 1"):
         call()

@@ -38,18 +38,18 @@ def test_the_least_rate_changes_sign_at_the_allowed_number(beta):
     assert theorems.least_radial_rate(math.floor(allowed) + 1, beta) < 0
 
 
-def test_the_printed_rate_is_below_the_least_where_it_is_claimed():
-    assert theorems.radial_rate_printed(5, 2.0) == pytest.approx(
+def test_the_stated_rate_is_below_the_least_where_it_is_claimed():
+    assert theorems.radial_rate_stated(5, 2.0) == pytest.approx(
         (math.exp(2) - 4) / (5 * math.exp(2))
     )
     for beta in (0.8, 2.0, 4.0):
         for n in range(2, math.floor(math.exp(beta)) + 1):
-            printed = theorems.radial_rate_printed(n, beta)
-            assert 0 < printed < theorems.least_radial_rate(n, beta)
+            stated = theorems.radial_rate_stated(n, beta)
+            assert 0 < stated < theorems.least_radial_rate(n, beta)
 
 
 def test_theorem_4_2_in_numbers():
-    assert theorems.attention_bound_printed(100, 50, 2.0) == pytest.approx(
+    assert theorems.attention_bound_stated(100, 50, 2.0) == pytest.approx(
         2 * (math.sqrt(math.log(100) / 100) + math.log(100) / 50)
     )
     assert theorems.attention_size(100, 5, 2.0) == pytest.approx(math.sqrt(0.01 + 0.16))
@@ -104,32 +104,42 @@ def test_a_cones_variance_falls_within_the_bounds(n, beta, width):
         assert high.item() < 1.3 * low.item()  # 1.1/0.9 of it is the tokens' own
 
 
+def pair_rate(gap: float, beta: float) -> float:
+    """−V'/V of two tokens under Post-LN, from γ' of the pair itself."""
+    weight = math.exp(-beta * gap) / (1 + math.exp(-beta * gap))
+    return 2 * weight * (2 - gap)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.7, 5.0])
+def test_a_pair_shows_that_the_cones_lower_bound_is_sharp(beta):
+    for gap in (0.3 / (1 + beta), 0.01 / (1 + beta)):
+        low, high = theorems.cone_rates(gap, beta, torch.ones(2, dtype=torch.float64))
+        assert low.item() <= pair_rate(gap, beta) + 1e-14
+        assert pair_rate(gap, beta) - low.item() <= ((1 + beta) * gap) ** 2
+        assert high.item() - 2 <= 1.1 * beta * gap
+
+
+def test_a_small_beta_is_no_narrow_cone():
+    assert pair_rate(2.0, 0.01) == 0
+    low, _ = theorems.cone_rates(2.0, 0.01, torch.ones(2, dtype=torch.float64))
+    assert -0.1 < low.item() <= 0
+
+
+def test_the_bounds_of_a_cone_are_written_out():
+    low, high = theorems.cone_rates(0.1, 3.0, torch.tensor([0.5, 0.4, 0.3]).double())
+    assert low.item() == pytest.approx(2 * (0.3 * (1 - 0.2 / 3) - 0.5 * math.sinh(0.15)))
+    assert high.item() == pytest.approx(1 + math.sinh(0.15))
+
+
 def test_scales_of_theorem_4_3():
     expected = {"post_ln": 1, "pre_ln": 9, "mix_ln": 9, "peri_ln": 9, "ln_scaling": 3}
     for name, scale in expected.items():
         scheme = schemes.get(name)
         assert theorems.cone_scale(scheme, 9.0) == pytest.approx(scale)
-        assert theorems.cone_scale_printed(scheme, 9.0) == pytest.approx(scale)
+        assert theorems.cone_scale_stated(scheme, 9.0) == pytest.approx(scale)
     ngpt = schemes.get("ngpt", alpha=0.5, decay=1.0)
     assert theorems.cone_scale(ngpt, 9.0) == pytest.approx(20.0)
-    assert theorems.cone_scale_printed(ngpt, 9.0) == pytest.approx(0.05)
-
-
-def test_peri_over_pre_and_what_is_said_of_it():
-    assert theorems.peri_over_pre(4, 1.0) == pytest.approx((math.e + 3) / math.sqrt(math.e**2 + 3))
-    for n in (2, 10, 1000):
-        for beta in (0.0, 1.0, 3.0, 9.0):
-            gain, share = theorems.peri_over_pre(n, beta), (n - 1) * math.exp(-beta)
-            assert 1 < gain <= 1 + share + 1e-12
-            if share >= 1:
-                assert gain >= math.sqrt(2) - 1e-12
-
-
-def test_post_ln_time_is_the_integral_of_the_gain():
-    steps = np.linspace(0, 7.0, 100001)
-    middle = (steps[1:] + steps[:-1]) / 2
-    expected = (np.diff(steps) / np.sqrt(middle + 1)).sum()
-    assert theorems.post_ln_time(7.0) == pytest.approx(expected, rel=1e-8)
+    assert theorems.cone_scale_stated(ngpt, 9.0) == pytest.approx(0.05)
 
 
 def test_mistakes_are_named():

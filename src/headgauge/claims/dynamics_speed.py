@@ -1,17 +1,21 @@
 """Rows D6 to D8: how fast uniform tokens set off, how a narrow cone closes, LN-Scaling."""
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from headgauge.claims.dynamics import PAPER, SIX, attention
+from headgauge.claims.dynamics import FADING, NOTES, PAPER, attention
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import highest, lowest, violated
-from headgauge.dynamics import rates, schemes, starts, theorems
+from headgauge.dynamics import equiangular, rates, schemes, starts, theorems
 from headgauge.dynamics.inner_products import InnerProducts
 from headgauge.dynamics.integrate import integrate
 from headgauge.dynamics.observables import gaps_of
+
+_TOKENS = 6  # in the cones
+_TIMES = 0.0, 10.0, 100.0
 
 
 def _slope(x: list[float], y: list[float]) -> float:
@@ -21,106 +25,153 @@ def _slope(x: list[float], y: list[float]) -> float:
     return ((u * v).sum() / u.square().sum()).item()
 
 
-def _uniform_start(tokens: int, dim: int) -> tuple[float, Tensor, Tensor]:
-    """max_j ‖A_j(0)‖ at β = 1, every ‖P_θ A_j‖ and the weights."""
-    directions = starts.uniform(tokens, dim, seed=tokens + dim)
+def _uniform_start(tokens: int, dim: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Every ‖A_j(0)‖ at β = 1, every ‖P_θ A_j‖ and the weights."""
+    directions = starts.uniform(tokens, dim, seed)
     weights = torch.softmax(directions @ directions.mT, -1)
     output = weights @ directions
     radial = torch.linalg.vecdot(directions, output)[:, None]
-    return output.norm(dim=-1).amax().item(), (output - radial * directions).norm(dim=-1), weights
+    return output.norm(dim=-1), (output - radial * directions).norm(dim=-1), weights
 
 
 def uniform_size() -> Finding:
-    grid = [(n, d) for n in (4, 16, 64, 256, 1024) for d in (4, 16, 64, 1024)]
-    largest, constants, sizes, tight, broken = {}, [], [], [], 0
+    # "With high probability" speaks of large sizes; where the bound is above 1 it says nothing.
+    grid = [(n, d) for n in (64, 256, 1024) for d in (16, 64, 256, 1024)]
+    needed, largest, sizes, tight, broken = {}, {}, [], [], 0
     for tokens, dim in grid:
-        size, across, weights = _uniform_start(tokens, dim)
-        largest[tokens, dim] = size
-        constants.append(size / theorems.attention_bound_printed(tokens, dim))
-        bound = theorems.across_bound(weights, dim)
-        broken += violated(across, bound)
-        if tokens >= 64:
-            sizes.append(size / theorems.attention_size(tokens, dim))
+        stated = theorems.attention_bound_stated(tokens, dim)
+        seen = []
+        for seed in range(2 if tokens > 256 else 4):
+            norms, across, weights = _uniform_start(tokens, dim, seed)
+            bound = theorems.across_bound(weights, dim)
+            broken += violated(across, bound)
+            seen.append(norms.amax())
+            sizes.append(norms.square().mean().sqrt() / theorems.attention_size(tokens, dim))
             tight += [(bound / across).median()] if dim == 1024 else []
+        largest[tokens, dim] = highest(seen)
+        needed[tokens, dim] = largest[tokens, dim] / stated
+    few = [value for (tokens, dim), value in needed.items() if dim**2 <= tokens]
     in_n = _slope([64.0, 256.0, 1024.0], [largest[n, 1024] for n in (64, 256, 1024)])
-    in_d = _slope([4.0, 16.0], [largest[1024, d] for d in (4, 16)])
-    needed = dict(zip(grid, constants, strict=True))
+    in_d = _slope([16.0, 64.0], [largest[1024, d] for d in (16, 64)])
     return Finding(
-        printed=highest(constants) <= 1,
-        informative=highest(constants) > 0.5,
+        printed=highest(needed.values()) < 0.6,
+        # A bound twice as large would hold as well: one constant has to be about right everywhere.
+        informative=highest(needed.values()) > 0.4 and lowest(needed.values()) > 0.1,
         corrected=broken == 0
         and highest(tight) < 1.25
         and lowest(sizes) > 0.9
-        and highest(sizes) < 1.6,
+        and highest(sizes) < 1.3
+        and highest(few) < 0.3,
         numbers={
-            "largest C needed, n from 4 to 1024, d from 4 to 1024": highest(constants),
+            "largest C needed, n from 64 to 1024, d from 16 to 1024": highest(needed.values()),
+            "largest C needed where d^2 <= n": highest(few),
             "C needed at n=256, d=1024": needed[256, 1024],
-            "C needed at n=1024, d=4": needed[1024, 4],
             "slope of max |A| in n at d=1024": in_n,
-            "slope of max |A| in d at n=1024": in_d,
-            "max |A| over sqrt(1/n+1/d^2), n >= 64, smallest": lowest(sizes),
+            "slope of max |A| in d at n=1024, d=16 to 64": in_d,
+            "root mean square of |A| over sqrt(1/n+1/d^2), smallest": lowest(sizes),
             "the same, largest": highest(sizes),
             "violations of the sharper bound on the part across": broken,
         },
     )
 
 
-def _cone(
-    scheme: schemes.Scheme, width: float, beta: float, time: float
-) -> tuple[float, float, float]:
-    """−V'/V of 24 tokens at `time`; how far its bounds are broken on the way and how far apart."""
-    gaps = gaps_of(starts.cone(24, 6, width, seed=3))[None]
-    system, state = InnerProducts.of(gaps, attention(beta, 1), scheme)
-    seen = []
+def _rate(system: InnerProducts, time: Tensor, states: Tensor) -> Tensor:
+    """−V'/V; the variance is the mean of the gaps."""
+    change = system.gaps(system.field(time, states))
+    return -change.sum((-2, -1)) / system.gaps(states).sum((-2, -1))
+
+
+@dataclass(frozen=True)
+class _Cone:
+    """−V'/V of 6 tokens in a cone at t = 100, under each of six schemes."""
+
+    width: float
+    """The widest gap at the start."""
+    rates: Tensor
+    broken: float
+    """How far a bound was broken at t = 0, 10 or 100, as a share of the rate."""
+    apart: float
+    """How far the bounds are apart in the end."""
+
+
+def _cones(beta: float, *widths: float) -> list[_Cone]:
+    gaps = torch.stack([gaps_of(starts.cone(_TOKENS, 3, width, seed=3)) for width in widths])
+    schemes = FADING * len(widths)
+    repeated = gaps.repeat_interleave(len(FADING), 0)
+    system, state = InnerProducts.of(repeated, attention(beta, len(schemes)), schemes)
+    shape = 3, len(schemes)
+    rates, broken, apart = (torch.full(shape, math.nan, dtype=torch.float64) for _ in range(3))
 
     def saved(number: int, rows: Tensor, states: Tensor) -> None:
-        at = times[number]
-        now = system.gaps(states)
-        change = system.gaps(system.field(torch.tensor([at], dtype=torch.float64), states))
-        rate = -change.sum() / now.sum()
-        look = system.see(at, states)
-        slow = scheme.speed_factor(
-            torch.full_like(look.radius, at), look.radius, look.attention_norm
-        )
-        low, high = theorems.cone_rates(now.amax().item(), beta, 1 / slow[0])
-        over = torch.maximum(low - rate, rate - high) / rate
-        seen.append((rate.item(), over.item(), (high / low - 1).item()))
+        here = system.rows(rows)
+        time = torch.full_like(states[:, 0], _TIMES[number])
+        rates[number, rows] = _rate(here, time, states)
+        look = here.see(_TIMES[number], states)
+        for place, row in enumerate(rows.tolist()):
+            seen = look.radius[place], look.attention_norm[place]
+            slow = schemes[row].speed_factor(time[place].expand_as(seen[0]), *seen)
+            low, high = theorems.cone_rates(look.gaps[place].amax().item(), beta, 1 / slow)
+            rate = rates[number, row]
+            broken[number, row] = torch.maximum(low - rate, rate - high) / rate
+            apart[number, row] = high / low - 1
 
-    times = [0.0, time / 10, time]
-    integrate(system, state, times, saved, 1e-5)
-    return seen[-1][0], highest(over for _, over, _ in seen), seen[-1][2]
+    integrate(system, state, list(_TIMES), saved, 1e-5)
+    rates, broken, apart = (each.unflatten(1, (len(widths), -1)) for each in (rates, broken, apart))
+    return [
+        _Cone(gap, rates[-1, k], highest(broken[:, k]), highest(apart[-1, k]))
+        for k, gap in enumerate(gaps.amax((-2, -1)).tolist())
+    ]
+
+
+def _pair(gap: float, beta: float) -> tuple[float, float]:
+    """−V'/V of two tokens under Post-LN, and the least that the bound allows."""
+    gaps = torch.tensor([[[0.0, gap], [gap, 0.0]]], dtype=torch.float64)
+    system, state = InnerProducts.of(gaps, attention(beta, 1), FADING[0])
+    low, _ = theorems.cone_rates(gap, beta, torch.ones(2, dtype=torch.float64))
+    return _rate(system, torch.zeros(1, dtype=torch.float64), state).item(), low.item()
 
 
 def cone() -> Finding:
-    beta, time = 2.0, 100.0
-    chosen = [*SIX[:4], schemes.get("ngpt", alpha=0.5, decay=0.1), SIX[5]]
-    constants, printed, excess, apart = {}, {}, [], []
-    for scheme in chosen:
-        # An exponential collapse is over sooner.
-        end = 10.0 if scheme.name == "post_ln" else time
-        rate, over, between = _cone(scheme, 0.05, beta, end)
-        constants[scheme.title] = rate * theorems.cone_scale(scheme, end)
-        printed[scheme.title] = rate * theorems.cone_scale_printed(scheme, end)
-        excess.append(over)
-        apart.append(between)
-    wide = gaps_of(starts.cone(24, 6, 0.05, seed=3)).amax().item()
+    # The first cone is as narrow as the notes ask, the second 240 times as wide.
+    narrow, wide = _cones(2.0, 0.01, 0.2)
+    share = [100 * _TOKENS**2 * each.width for each in (narrow, wide)]
+    scale, stated = (
+        torch.tensor([law(scheme, _TIMES[-1]) for scheme in FADING])
+        for law in (theorems.cone_scale, theorems.cone_scale_stated)
+    )
+    constants, as_stated = narrow.rates * scale, narrow.rates * stated
+    pairs = [(gap, beta, *_pair(gap, beta)) for gap in (0.1, 0.01) for beta in (0.0, 1.0, 4.0)]
+    short = [(rate - low) / ((1 + beta) * gap) ** 2 for gap, beta, rate, low in pairs]
+    antipodal, _ = _pair(2.0, 0.01)
     return Finding(
-        printed=all(1 < value < 4 for value in printed.values()),
-        corrected=highest(abs(value - 2) for value in constants.values()) < 0.1
-        and highest(excess) < 1e-9
-        and highest(apart) < 0.01,
+        printed=lowest([as_stated]) > 1 and highest([as_stated]) < 4,
+        corrected=share[0] < 1
+        and share[1] > 200
+        and highest([(constants - 2).abs(), (wide.rates * scale - 2).abs()]) < 0.05
+        and highest([narrow.broken, wide.broken]) < 1e-9
+        and narrow.apart < 0.01
+        # The lower bound has the right first order in (1 + β)δ, for a pair.
+        and lowest(short) > -1e-9
+        and highest(short) < 0.2
+        and abs(antipodal) < 1e-12,
         numbers={
-            **{f"{title}: -Var' scale/Var": value for title, value in constants.items()},
-            "nGPT with the printed scale, alpha_t = 0.5/(1+t/10), t=100": printed["nGPT"],
-            "widest gap of the cone over 1/(100n^2)": wide * 100 * 24**2,
+            **{
+                f"{scheme.title}: -Var' scale/Var": value.item()
+                for scheme, value in zip(FADING, constants, strict=True)
+            },
+            "nGPT with the scale alpha_t = .6/(1+t/10), t=100": as_stated[4].item(),
+            "widest gap of the two cones over 1/(100n^2)": f"{share[0]:.2f}, {share[1]:.0f}",
+            "pairs: -Var'/Var above its bound, over ((1+beta)delta)^2, largest": highest(short),
+            "-Var'/Var of an antipodal pair, beta=.01": antipodal,
         },
     )
 
 
-def _published_stack(layers: int) -> tuple[float, float]:
+def _published_stack(layers: int) -> tuple[float, float, float]:
     """Slopes of log(1 − γ) in log l and in √l for x ← x + A(LN(x)/√l), 8 tokens, β = 2.
 
-    The norm's output feeds queries and keys too, so the logits are divided by l.
+    And the stream's length over 2√l. The norm's output feeds queries and keys too, so the logits
+    are divided by l.
     """
     stream = starts.equiangular(8, 8)
     gaps = []
@@ -131,22 +182,31 @@ def _published_stack(layers: int) -> tuple[float, float]:
         if layer in (layers // 2, layers):
             gaps.append(gaps_of(torch.nn.functional.normalize(stream, dim=-1))[0, 1].log().item())
     fallen = gaps[1] - gaps[0]
-    return fallen / math.log(2), fallen / (math.sqrt(layers) - math.sqrt(layers // 2))
+    length = stream.norm(dim=-1).mean().item() / (2 * math.sqrt(layers))
+    return fallen / math.log(2), fallen / (math.sqrt(layers) - math.sqrt(layers // 2)), length
 
 
 def published_ln_scaling() -> Finding:
-    in_log, in_root = _published_stack(2000)
-    both = rates.final_rate(schemes.get("ln_scaling_pre"), 8, 2.0)
-    reduced, particles = (math.nan if value is None else value for value in both)
+    in_log, in_root, length = _published_stack(2000)
+    scheme, late = schemes.get("ln_scaling_pre"), torch.tensor([1e6], dtype=torch.float64)
+    reduced, particles = (
+        math.nan if value is None else value for value in rates.final_rate(scheme, 8, 2.0)
+    )
+    solved = equiangular.solve_many([scheme], [8], [2.0], late, tolerance=1e-5)
+    grown = (solved.radius / (2 * late.sqrt())).item()
     return Finding(
         printed=abs(in_root / schemes.get("ln_scaling").final_rate - 1) < 0.1,
         corrected=highest(abs(value + 1) for value in (reduced, particles)) < 0.02
-        and -1.2 < in_log < -1,
+        and abs(grown - 1) < 0.02
+        and -1.2 < in_log < -1
+        and abs(length - 1) < 0.1,
         numbers={
             "slope against sqrt(l) of the published rule, 2000 layers": in_root,
             "slope against log l": in_log,
+            "length of its stream over 2 sqrt(l)": length,
             "slope against log t of its continuous form, t=1000000": reduced,
             "the same on particles": particles,
+            "length of its stream over 2 sqrt(t)": grown,
         },
     )
 
@@ -155,18 +215,19 @@ CLAIMS = (
     Claim(
         id="D6",
         where=f"{PAPER}, Theorem 4.2",
-        statement="For independent uniform directions and β = 1, max_j ‖A_j(0)‖ ≤ C(√(log n/n) + "
-        "log n/d) with high probability.",
+        seen_in=NOTES,
+        statement="For Q = K = V = I, β = 1 and independent uniform directions, max_j ‖A_j(0)‖ ≤ "
+        "C(√(log n/n) + log n/d) with high probability; C ≈ .3 is enough in experiments.",
         verdict=Verdict.TRUE,
-        because="Tried, not proved here: C = 1 was enough for one swarm at each of 20 sizes, n and "
-        "d from 4 to 1024. The logarithms are not seen: the size goes like n^(−1/2), then like "
-        "d^(−1), so the least C falls with n. It is .43 at n = 256, d = 1024; .3 is not "
-        "enough there.",
+        because="Tried, not proved here: C = .6 was enough for every swarm at 12 sizes, n from 64 "
+        "to 1024 and d from 16 to 1024, and .3 where d² ≤ n. The logarithms are not seen: the size "
+        "goes like n^(−1/2), then like d^(−1), so the least C falls with n. Where d is large it is "
+        "about 1/√(log n), .43 at n = 256, d = 1024: .3 would take n of 70 000.",
         corrected="The size is about √(1/n + 1/d²), measured. Proved: the part across θ_j is at "
         "most √(Σ_k w_jk²)·(1 + √(2 log(n/p)/(d−2))) for all j with probability 1 − p, with a "
         "logarithm only where log n is as large as d.",
         code=(
-            "dynamics.theorems.attention_bound_printed",
+            "dynamics.theorems.attention_bound_stated",
             "dynamics.theorems.across_bound",
             "dynamics.theorems.attention_size",
         ),
@@ -175,16 +236,20 @@ CLAIMS = (
     Claim(
         id="D7",
         where=f"{PAPER}, Theorem 4.3",
-        statement="In a narrow cone Var' = −Θ(Var/scale) with the scale 1 for Post-LN, t for "
-        "Pre-LN, Mix-LN and Peri-LN, √t for LN-Scaling and α_t for nGPT.",
-        verdict=Verdict.MISPRINT,
+        seen_in=f"{NOTES}, which give nGPT's scale as inverted in the paper",
+        statement="For Q = K = V = I in a tight cone (the paper's condition on it is not in the "
+        "notes; they add gaps δ < 1/(100n²)) Var' = −Θ(Var/scale), with the scale 1 for Post-LN, t "
+        "for Pre-LN, Mix-LN and Peri-LN, √t for LN-Scaling and α_t for nGPT.",
+        verdict=Verdict.FALSE,
         because="nGPT's scale is 1/α_t: it moves α_t times as fast, not 1/α_t times. With α_t = "
-        ".5/(1+t/10) Var'·α_t/Var goes to 0. The other five are right, with the constant 2.",
-        corrected="Var' = −(2/s)Var(1 + O((1+β)δ)) in a cone whose gaps are at most δ, with "
-        "explicit bounds. Only βδ must be small: no condition on n is needed (tried: a cone 250 "
-        "times as wide as 1/(100n²)).",
+        ".6/(1+t/10) Var'·α_t/Var goes to 0. The other five are right, with the constant 2.",
+        corrected="Var' = −(2/s)Var(1 + O((1+β)δ)) in a cone whose gaps are at most δ: with one s "
+        "−sVar'/(2Var) is at least 1 − δ(n−1)/n − sinh(βδ/2), which a pair attains to first order, "
+        "and at most 1 + sinh(βδ/2). (1+β)δ must be small, and βδ alone is not enough: an "
+        "antipodal pair stands still at β = .01 too. No condition on n is needed "
+        "(tried: a cone 240 times as wide as 1/(100n²)).",
         code=(
-            "dynamics.theorems.cone_scale_printed",
+            "dynamics.theorems.cone_scale_stated",
             "dynamics.theorems.cone_scale",
             "dynamics.theorems.cone_rates",
         ),
@@ -193,6 +258,7 @@ CLAIMS = (
     Claim(
         id="D8",
         where=f"{PAPER}, LN-Scaling among the six schemes",
+        seen_in=f"{NOTES}; the abstract names LN-Scaling and no formula",
         statement="LN-Scaling is x ← N(x + hA/√(t+1)), so that it ends like e^{−4√(t+1)}.",
         verdict=Verdict.FALSE,
         because="The method of that name (arXiv 2502.05795) has no norm on the stream: x ← x + "
@@ -200,8 +266,8 @@ CLAIMS = (
         "−.06 and not −4.",
         corrected="1−γ ~ C/t for the published method: r ~ 2√t gives (log(1−γ))' = −2/(r√t) = "
         "−1/t. It is the slowest of all here. That LN(x)/√l also divides the logits by l changes "
-        "the start and not the end. The printed law is right for what is modelled (D3), which is "
-        "Post-LN at 2(√(t+1)−1).",
+        "the start and not the end. The law is right for what is modelled (D3), which is Post-LN "
+        "at 2(√(t+1)−1).",
         code=("dynamics.schemes.LnScalingPre", "dynamics.schemes.LnScaling"),
         check=published_ln_scaling,
     ),

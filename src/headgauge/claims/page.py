@@ -15,6 +15,10 @@ Mechanism" (arXiv 2508.17821) in the rows 1 to 19, "Normalization in Attention D
 transformers" (arXiv 2510.05554). `headgauge claims` runs them all and ends with exit code 1 if one
 disagrees with the verdict written here; `headgauge claims 11` shows one with its numbers.
 
+Of the first paper the text and the slides were read; of the second only the abstract and
+second-hand notes were at hand, of the third only such notes. Each row says where its statement was
+seen.
+
 The checks are counterexamples, randomised searches and simulations; what is called true is proved
 in the docstring of the module named beside it, or the row says that it is not. This page is made
 from the records in `src/headgauge/claims/` by `make docs`, and a test keeps it so.
@@ -51,7 +55,7 @@ def _section(claim: Claim) -> str:
         "",
         f"## {claim.id} — {claim.verdict}" + (" (textual)" if claim.textual else ""),
         "",
-        f"*{claim.where}.* {claim.statement}",
+        f"*{claim.where}; seen in {claim.seen_in}.* {claim.statement}",
         "",
         f"**Why.** {claim.because}",
         "",

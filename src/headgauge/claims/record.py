@@ -19,11 +19,11 @@ class Finding:
     """What a check saw. It reports facts and does not know the verdict on record."""
 
     printed: bool
-    """The printed statement survived everything that was tried."""
+    """The statement, as it was found, survived everything that was tried."""
     corrected: bool
     """So did the corrected one."""
     conditional: bool = False
-    """The printed statement survived under the condition that the verdict names."""
+    """The statement survived under the condition that the verdict names."""
     informative: bool = True
     """It says more than nothing: its bound is of the size of what it bounds."""
     numbers: dict[str, float | int | str] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """One printed statement, the verdict on it, and the check that can contradict the verdict."""
+    """A paper's statement, the verdict on it, and the check that can contradict the verdict."""
 
     id: str
     """ASCII: the statement's number, primes for its variants."""
@@ -54,9 +54,19 @@ class Claim:
     """The counterexample, or why it holds."""
     corrected: str
     code: tuple[str, ...] = ()
-    """Where the printed and the corrected form live, below `headgauge`."""
+    """Where the statement and the corrected form live, below `headgauge`."""
     check: Callable[[], Finding] | None = None
     """None for a row that is only about wording."""
+    seen_in: str = ""
+    """What the statement was read in. Empty: the paper itself, or its slides if `where` says so."""
+
+    def __post_init__(self) -> None:
+        if not self.seen_in:
+            # "Eq. (12); slides" stands in both, "Slides, Theorem 1" in the slides alone.
+            said = self.where.lower()
+            parts = ["the slides"] if "slides" in said else []
+            parts = parts if said.startswith("slides") else ["the paper", *parts]
+            object.__setattr__(self, "seen_in", " and ".join(parts))
 
     @property
     def textual(self) -> bool:
@@ -67,6 +77,7 @@ class Claim:
         return {
             "id": self.id,
             "where": self.where,
+            "seen_in": self.seen_in,
             "statement": self.statement,
             "verdict": str(self.verdict),
             "because": self.because,
@@ -92,6 +103,7 @@ class Outcome:
         return {
             "id": claim.id,
             "where": claim.where,
+            "seen_in": claim.seen_in,
             "statement": claim.statement,
             "verdict": str(claim.verdict),
             "agrees": self.agrees,

@@ -57,9 +57,9 @@ def _check_word(outcome: Outcome) -> Text:
 
 
 def _print_table(console: Console, outcomes: list[Outcome]) -> None:
-    table = Table(title="What the paper prints, and whether it holds", title_justify="left")
+    table = Table(title="What the papers say, and whether it holds", title_justify="left")
     table.add_column("#", no_wrap=True)
-    table.add_column("printed statement", ratio=1)
+    table.add_column("statement", ratio=1)
     table.add_column("verdict", max_width=12)
     table.add_column("check", no_wrap=True)
     for outcome in outcomes:
@@ -77,6 +77,7 @@ def _print_one(console: Console, outcome: Outcome) -> None:
     rows = {
         "claim": claim.id,
         "where": claim.where,
+        "seen in": claim.seen_in,
         "statement": claim.statement,
         "verdict": Text(str(claim.verdict), style=COLOURS[claim.verdict]),
         "why": claim.because,

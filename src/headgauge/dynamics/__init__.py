@@ -19,11 +19,13 @@ starts          equal angles, uniform, a narrow cone
 observables     cosines, clusters, energy, variance, time to collapse
 rates           initial velocities and final rates, measured
 theorems        bounds of Theorems 3.1, 4.2 and 4.3
+clocks          how far Peri-LN is ahead of Pre-LN; LN-Scaling's clock
 long_context    one layer at β = γ log n
 swarms, phase, sphere, simulating    what `headgauge simulate` does
 """
 
 from headgauge.dynamics import (
+    clocks,
     equiangular,
     integrate,
     layers,
@@ -52,6 +54,7 @@ __all__ = [
     "SimulationSettings",
     "SwarmKind",
     "Weights",
+    "clocks",
     "equiangular",
     "integrate",
     "layers",

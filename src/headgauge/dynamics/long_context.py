@@ -46,7 +46,7 @@ def limit(cosine: float, gamma: float) -> float:
     return 1.0 if gamma < critical else cosine
 
 
-def limit_printed(cosine: float, gamma: float) -> float:
+def limit_stated(cosine: float, gamma: float) -> float:
     """The same with 1/(1−ρ) as the threshold for every ρ, 0 included."""
     _check(cosine, gamma)
     critical = 1 / (1 - cosine)

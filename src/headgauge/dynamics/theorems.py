@@ -1,10 +1,12 @@
-"""The bounds of arXiv 2510.22026 as printed, and what is true beyond them. Q = K = V = I.
+"""The bounds of arXiv 2510.22026 as second-hand notes have them, and what is true beyond them.
+
+Q = K = V = I, one head, no mask.
 
 Corollary of Theorem 3.1. With c_k = ⟨θ_j, θ_k⟩ Pre-LN's radius grows with
 
     r'_j = ⟨θ_j, A_j⟩ = (e^β + Σ_{k≠j} c_k e^{βc_k})/(e^β + Σ_{k≠j} e^{βc_k})
 
-Printed: n ≤ e^β ⇒ r'_j ≥ (e^β − n + 1)/(n e^β), from c e^{βc} ≥ −1 above and e^{βc} ≤ e^β below.
+Stated: n ≤ e^β ⇒ r'_j ≥ (e^β − n + 1)/(n e^β), from c e^{βc} ≥ −1 above and e^{βc} ≤ e^β below.
 Sharp: the c_k are free in [−1, 1] as soon as d ≥ 2, so the least value ρ is the one for which
 min_c e^β(1−ρ) + Σ_k (c_k−ρ)e^{βc_k} = 0. Every term has its minimum −e^{βρ−1}/β at c = ρ − 1/β if
 that is at least −1; then x = β(1−ρ) solves xe^x = (n−1)/e, and otherwise all c_k = −1. Hence
@@ -31,23 +33,25 @@ With S_j ≈ 1/n and ⟨θ_j, A_j⟩ ≈ β/d (the mean of c under e^{βc}; its 
 bounded here) the size is √(1/n + β²/d²): no log n, unless log n is as large as d.
 
 Theorem 4.3. In a cone in which all gaps 1 − ⟨θ_i, θ_j⟩ are at most δ let m be the mean direction
-and V = 1 − ‖m‖² the variance. With D_j = mean_k of the gaps, w_jk ∈ [e^{−βδ}, e^{βδ}]/n, and
-e_j = A_j − m = Σ_k (w_jk − 1/n)(θ_k − m)
+and V = 1 − ‖m‖² the variance, which is the mean of all n² gaps. With D_j = mean_k of the gaps,
+S_j = Σ_k w_jk² and e_j = A_j − m = Σ_k (w_jk − 1/n)(θ_k − m)
 
-    V' = −(2/n) Σ_j ⟨P_j m, m + e_j⟩/s_j,   mean_j ‖P_j m‖² = V − mean_j D_j² ∈ [(1−δ)V, V]
-    ‖e_j‖ ≤ (e^{βδ} − 1)√V
+    V' = −(2/n) Σ_j ⟨P_j m, m + e_j⟩/s_j
+    ‖P_j m‖² = 2D_j − V − D_j²,  D_j ≤ δ(n−1)/n,  so  (1 − δ(n−1)/n)V ≤ mean_j ‖P_j m‖² ≤ V
+    ‖e_j‖² ≤ (nS_j − 1)V ≤ sinh²(βδ/2) V
 
-so with a = 1/s between its least and greatest value over the tokens
+The last line is Cauchy's inequality with mean_k ‖θ_k − m‖² = V; nS_j − 1 is the variance of n
+numbers nw_jk of mean 1 whose ratios are at most R = e^{βδ}, so at most (R−1)²/(4R). With a = 1/s
+between its least and greatest value over the tokens
 
-    2V(a_least(1 − δ) − a_greatest(e^{βδ} − 1)) ≤ −V' ≤ 2V a_greatest e^{βδ}
+    2V(a_least(1 − δ(n−1)/n) − a_greatest sinh(βδ/2)) ≤ −V' ≤ 2V a_greatest(1 + sinh(βδ/2))
 
-Only βδ must be small; n does not appear. The spherical hull of the tokens never grows, so δ stays.
-
-Clocks. A factor of s_j that all tokens share changes when they are somewhere and not where they
-are. LN-Scaling is Post-LN at the time 2(√(t+1) − 1), for every swarm whose matrices do not change
-in time. Equiangular tokens share one ‖A‖, so there Peri-LN is Pre-LN with dt/‖A‖ for dt and runs
-along the same curve of γ and r: r²(1−γ) has one limit for both, r ~ t for both, and hence
-1 − γ ~ C/t² has the same C for both.
+What must be small is (1 + β)δ, and that is sharp: a pair with one s has −V'/(2aV) =
+(1 − δ/2)(1 − tanh(βδ/2)) = 1 − (1+β)δ/2 + …, the lower bound's first order, and any equiangular
+tokens attain it at β = 0. βδ alone does not do: an antipodal pair stands still at every β. n does
+not matter. The spherical hull of the tokens never grows, so δ stays; and from equal lengths the a_j
+stay within (1 − δ)² of each other under all six schemes, since 1 − δ ≤ ⟨θ_j, A_j⟩ ≤ ‖A_j‖ ≤ 1
+bounds what r_j grows by and what Peri-LN and nGPT divide by.
 """
 
 import math
@@ -61,7 +65,7 @@ from headgauge.dynamics.schemes import NGpt, Scheme
 from headgauge.errors import InputError
 
 
-def radial_rate_printed(tokens: int, beta: float) -> float:
+def radial_rate_stated(tokens: int, beta: float) -> float:
     """(e^β − n + 1)/(n e^β), what the corollary says of r'_j for n ≤ e^β."""
     return (1 - (tokens - 1) * math.exp(-beta)) / tokens
 
@@ -85,7 +89,7 @@ def least_radial_cosine(tokens: int, beta: float) -> float:
     return max(least_radial_rate(tokens, beta) - 1 / beta, -1.0) if beta > 0 else -1.0
 
 
-def attention_bound_printed(tokens: int, dim: int, constant: float = 1.0) -> float:
+def attention_bound_stated(tokens: int, dim: int, constant: float = 1.0) -> float:
     """Theorem 4.2: C(√(log n/n) + log n/d)."""
     return constant * (math.sqrt(math.log(tokens) / tokens) + math.log(tokens) / dim)
 
@@ -109,9 +113,9 @@ def cone_rates(
     width: float, beta: float, slowness: Float[Tensor, "n"]
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Between what −V'/V must lie in a cone of gaps up to δ = `width`; `slowness` is 1/s_j."""
-    bent = math.expm1(beta * width)
-    least, greatest = slowness.amin(), slowness.amax()
-    return 2 * (least * (1 - width) - greatest * bent), 2 * greatest * (1 + bent)
+    least, greatest, n = slowness.amin(), slowness.amax(), len(slowness)
+    bent = math.sinh(beta * width / 2)
+    return 2 * (least * (1 - width * (n - 1) / n) - greatest * bent), 2 * greatest * (1 + bent)
 
 
 def cone_scale(scheme: Scheme, time: float) -> float:
@@ -123,23 +127,9 @@ def cone_scale(scheme: Scheme, time: float) -> float:
     return math.sqrt(time) if scheme.name == "ln_scaling" else 1.0
 
 
-def cone_scale_printed(scheme: Scheme, time: float) -> float:
+def cone_scale_stated(scheme: Scheme, time: float) -> float:
     """The same with nGPT's α_t where its inverse belongs."""
     return _alpha(scheme, time) if isinstance(scheme, NGpt) else cone_scale(scheme, time)
-
-
-def peri_over_pre(tokens: int, beta: float) -> float:
-    """How many times as fast as Pre-LN Peri-LN leaves an orthogonal start: 1/‖A(0)‖.
-
-    (e^β + n − 1)/√(e^{2β} + n − 1). With m = (n−1)e^{−β} it is at most 1 + m; at least √2 if m ≥ 1.
-    """
-    others = (tokens - 1) * math.exp(-beta)
-    return (1 + others) / math.sqrt(1 + others * math.exp(-beta))
-
-
-def post_ln_time(time: float) -> float:
-    """2(√(t+1) − 1), the time at which Post-LN is where LN-Scaling is at t."""
-    return 2 * (math.sqrt(time + 1) - 1)
 
 
 def _alpha(scheme: NGpt, time: float) -> float:

@@ -27,6 +27,7 @@ CLAIMS = (
     {
         "id": "1",
         "where": "Lemma 1",
+        "seen_in": "the paper",
         "statement": f"A statement with {SCRIPT}.",
         "verdict": "false",
         "because": "A reason.",
@@ -35,6 +36,7 @@ CLAIMS = (
     {
         "id": "2",
         "where": "Theorem 1",
+        "seen_in": "second-hand notes",
         "statement": "Another.",
         "verdict": "true",
         "because": "It is proved.",

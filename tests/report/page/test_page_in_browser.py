@@ -167,6 +167,7 @@ def test_assumptions_coverage_and_signs_stand_beside_the_claims(reproduction):
 def test_claims_open_and_are_filtered_by_verdict(reproduction):
     claim = reproduction.first("#claims details")
     reproduction.press(claim.find_element("css selector", "summary"))
+    assert "Lemma 1; seen in the paper" in claim.text
     assert "A reason." in claim.text
     assert "What holds." in claim.text
     reproduction.choose(reproduction.one("#claim-filter"), "true")

@@ -23,7 +23,7 @@ class PageContent:
     heads: pl.DataFrame | None = None  # HeadRow; the longest length is shown
     curves: pl.DataFrame | None = None  # CurveRow, perhaps with a column `rule`
     samples: pl.DataFrame | None = None  # SampleRow
-    claims: tuple[dict[str, Any], ...] = ()  # id, where, statement, verdict, because, corrected
+    claims: tuple[dict[str, Any], ...] = ()  # as `Claim.as_dict` has them
     paper: dict[str, pl.DataFrame] | None = None  # by the names of PAPER_TABLES
     chosen_on: str | None = None  # of a reproduction: the text that vectors and keys were chosen on
     # Of a reproduction: algorithm, what, paper_seconds, ours_seconds, literal_seconds,

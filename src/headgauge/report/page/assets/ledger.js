@@ -38,7 +38,7 @@ function claimsSection(claims) {
     el(
       'p',
       null,
-      'Statements of the paper with a verdict each; a row opens to say why, and what holds instead.',
+      'Statements of two papers with a verdict each; a row opens to say why, and what holds instead.',
     ),
     el('div', { class: 'controls' }, pick.whole, openAll),
     list,
@@ -57,7 +57,7 @@ function claimRow(claim) {
         'span',
         { class: 'claim-text' },
         claim.statement,
-        el('span', { class: 'where' }, claim.where),
+        el('span', { class: 'where' }, `${claim.where}; seen in ${claim.seen_in}`),
       ),
       badge(claim.verdict),
     ),
