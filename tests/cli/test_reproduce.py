@@ -3,6 +3,7 @@ random weights, which every page and table must say."""
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
+from headgauge.experiments.choices import GUIDELINE_RULES
 from headgauge.results.paper_schema import PAPER_TABLES, UNTESTABLE
 
 WORDS = ["<unk>", "the", "prince", "<script>alert(1)</script>", "</td>", "war", "and", "peace"]
@@ -46,13 +48,25 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(model: str, text: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run, as the command leaves it."""
+def other_text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Another text under the same name, as in another folder."""
+    file = tmp_path_factory.mktemp("other") / "story.txt"
+    file.write_text(" ".join(WORDS[1 + (i * i * i + i // 5) % 7] for i in range(400)))
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def asked(model: str, text: str, other_text: str) -> list[str]:
+    return ["reproduce", model, "--text", text, "--text", other_text, "--windows", "2"]
+
+
+@pytest.fixture(scope="module")
+def run(asked: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of two texts, as the command leaves it."""
     from headgauge.cli.app import run as command
 
     out = tmp_path_factory.mktemp("runs") / "run"
-    wanted = ["reproduce", "--model", model, "--text", text, "--windows", "2", "--out", str(out)]
-    assert command([*wanted, "--quiet"]) == 0
+    assert command([*asked, "--out", str(out), "--quiet"]) == 0
     return out
 
 
@@ -67,28 +81,36 @@ def sums(folder: Path) -> dict[str, str]:
 def test_what_a_run_leaves(run: Path) -> None:
     for name in PAPER_TABLES:
         assert (run / "paper" / f"{name}.parquet").is_file()
-    for name in ("paper", "fig1", "fig2", "fig3", "fig4", "choices", "rules"):
-        for kind in ("svg", "pdf"):
-            assert (run / "figures" / f"{name}.{kind}").stat().st_size > 1000
+    assert {path.name for path in (run / "texts").iterdir()} == {"story.txt", "story.txt-2"}
+    for place in ("choosing", "texts/story.txt", "texts/story.txt-2"):
+        assert (run / place / "manifest.json").is_file()
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "http://" not in page.replace("http://www.w3.org", "")
+    assert any((run / "figures").rglob("*.svg"))
     timing = json.loads((run / "timing.json").read_text())["algorithms"]
     assert [row["algorithm"] for row in timing] == ["1", "2", "3", "4", "5"]
     assert all(row["literal_seconds"] > 0 and row["ours_seconds"] > 0 for row in timing)
     manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["status"] == "finished"
     assert manifest["settings"]["lengths"] == [32, 64]  # the context is 64
+    assert len({each["sha256"] for each in manifest["settings"]["texts"]}) == 2
     assert "Algorithms 1 to 5" in manifest["pseudocode"]
+    judging = json.loads((run / "judging.json").read_text())
+    assert judging["chosen_on"] == "story.txt"
+    assert judging["choice"].keys() == {"vectors", "scale", "keys"}
 
 
 def test_random_weights_are_never_shown_as_a_result(run: Path) -> None:
-    verdicts = pl.read_parquet(run / "paper" / "verdicts.parquet")
-    assert set(verdicts["verdict"]) == {UNTESTABLE}
-    assert verdicts["comment"].str.contains("random weights").all()
+    for name in ("verdicts", "readings"):
+        table = pl.read_parquet(run / "paper" / f"{name}.parquet")
+        assert set(table["verdict"]) == {UNTESTABLE}
+        assert table["comment"].str.contains("random weights").all()
     assert "random weights" in (run / "report.html").read_text(encoding="utf-8")
 
 
 def test_text_of_the_corpus_stays_text(run: Path) -> None:
-    assert "<script>alert(1)</script>" in set(pl.read_parquet(run / "samples.parquet")["key_text"])
+    samples = pl.read_parquet(run / "texts" / "story.txt" / "samples.parquet")
+    assert "<script>alert(1)</script>" in set(samples["key_text"])
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "<script>alert(1)" not in page
     assert "</td>" not in page.split("<body", 1)[1]
@@ -97,8 +119,7 @@ def test_text_of_the_corpus_stays_text(run: Path) -> None:
 def test_report_draws_again_without_computing(cli: Any, run: Path) -> None:
     before, page = sums(run), (run / "report.html").read_bytes()
     (run / "report.html").unlink()
-    for figure in (run / "figures").iterdir():
-        figure.unlink()
+    shutil.rmtree(run / "figures")
     code, out, err = cli("report", str(run))
     assert code == 0, err
     assert str(run / "report.html") in out
@@ -106,17 +127,28 @@ def test_report_draws_again_without_computing(cli: Any, run: Path) -> None:
     assert (run / "report.html").read_bytes() == page
 
 
-def test_started_again_it_does_nothing_twice(cli: Any, run: Path, model: str, text: str) -> None:
+def test_started_again_it_does_nothing_twice(cli: Any, run: Path, asked: list[str]) -> None:
     before, timing = sums(run), (run / "timing.json").read_bytes()
-    code, out, err = cli(
-        "reproduce", model, "--text", text, "--windows", "2", "--out", str(run), "--json"
-    )
+    code, out, err = cli(*asked, "--out", str(run), "--json")
     assert code == 0, err
     assert sums(run) == before
     assert (run / "timing.json").read_bytes() == timing
     document = json.loads(out)
     assert {"verdicts", "choices", "critical_n", "timing", "page"} <= document.keys()
-    assert len(document["choices"]) == 16
+    assert document["chosen_on"] == "story.txt"
+    assert document["choice"] == json.loads((run / "judging.json").read_text())["choice"]
+    assert len(document["choices"]) == 2 * 16
+    assert {row["text"] for row in document["readings"]} == {"story.txt", "story.txt 2"}
+    assert any("for choosing" in line for line in document["stands_on"])
+
+
+def test_other_texts_are_another_run(cli: Any, run: Path, model: str, text: str) -> None:
+    code, out, err = cli(
+        "reproduce", model, "--text", text, "--windows", "2", "--out", str(run), "--quiet"
+    )
+    assert (code, out) == (2, "")
+    assert "holds a run with other settings" in err
+    assert err.count("\n") == 1
 
 
 def test_quick_and_the_table(cli: Any, model: str, text: str, tmp_path: Path) -> None:
@@ -127,8 +159,13 @@ def test_quick_and_the_table(cli: Any, model: str, text: str, tmp_path: Path) ->
     assert code == 0, err
     for expected in ("The paper's claims", "critical N", "literal loop", "report.html"):
         assert expected in out
-    curves = pl.read_parquet(tmp_path / "run" / "paper_curves.parquet")
-    assert set(curves["rule"]) == {"model"}
+    curves = pl.read_parquet(tmp_path / "run" / "texts" / "story.txt" / "paper_curves.parquet")
+    assert set(curves["rule"]) == {"model", *GUIDELINE_RULES}
+    judging = json.loads((tmp_path / "run" / "judging.json").read_text())
+    assert judging["choice"] == {"vectors": "value", "scale": "unit", "keys": "visible"}
+    assert judging["chosen_on"] is None
+    assert "nothing is judged" in judging["stands"][0]
+    assert not (tmp_path / "run" / "choosing").exists()
     assert out.rstrip().endswith("report.html")
 
 
@@ -143,11 +180,15 @@ def test_quick_and_the_table(cli: Any, model: str, text: str, tmp_path: Path) ->
         (["--length", "128"], "longer than the context"),
         (["--windows", "50"], "tokens, but 3200 are needed"),
         (["--model", "other"], "two models were given"),
+        (["--text", "SAME"], "the text story.txt was given twice: a second text must differ"),
+        (["--text", "OTHER", "--quick"], "a quick run reads one text, and 2 were given"),
+        (["--sensitivity-rows", "-1"], "--sensitivity-rows needs 0 or more, got -1"),
     ],
 )
 def test_mistakes_are_one_line(
-    cli: Any, model: str, text: str, tmp_path: Path, options: list[str], line: str
+    cli: Any, model: str, text: str, other_text: str, tmp_path: Path, options: list[str], line: str
 ) -> None:
+    options = [{"SAME": text, "OTHER": other_text}.get(each, each) for each in options]
     code, out, err = cli(
         "reproduce", model, "--text", text, "--out", str(tmp_path / "run"), "--quiet", *options
     )

@@ -93,6 +93,13 @@ def _paper_rows(places: list[dict]) -> dict[str, list[dict]]:
             for warm in (0.01, 1.0)
         ],
         "points": [place | {"row": 4, "key": at} for place in places for at in range(3)],
+        "vanishing": [place | {"rule": rule} for place in places for rule in ("model", "ssmax")],
+        "shared_tokens": [
+            place | {"row": row, "key": at} for place in places for row in (2, 4) for at in range(2)
+        ],
+        "vector_sets": [
+            place | {"vectors": kind} for place in places for kind in ("final", "value")
+        ],
     }
 
 

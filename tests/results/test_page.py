@@ -1,3 +1,4 @@
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -39,8 +40,10 @@ def test_every_table_has_one_section(file):
 def test_every_file_of_a_reproduction_is_listed():
     listed = page.HEADER.split("reads a finished run")[0]
     names = [f"{name}.parquet" for name in TABLES]
-    for name in (*names, "manifest.json", "timing.json", "report.html", "paper/", "units/"):
-        assert f"\n  {name} " in listed, name
+    places = ("choosing/", "texts/NAME/", "paper/", "units/", "figures/NAME/")
+    files = ("manifest.json", "timing.json", "judging.json", "report.html")
+    for name in (*names, *files, *places):
+        assert re.search(rf"^ {{2,4}}{re.escape(name)} ", listed, re.MULTILINE), name
 
 
 def test_figures_that_share_a_type_are_told_apart():
@@ -65,14 +68,14 @@ def test_a_table_row_is_one_line_with_three_cells():
 
 def test_what_names_a_head_is_explained_in_each_table():
     of_heads = [row for row in TABLES.values() if "occurrence" in frame_schema(row)]
-    assert page.render().count("| `module` | str | its name in the model |") == len(of_heads) == 7
+    assert page.render().count("| `module` | str | its name in the model |") == len(of_heads) == 10
 
 
 def test_what_names_a_choice_is_explained_in_each_table():
-    curves = [row for row in TABLES.values() if "vectors" in row.__annotations__]
-    paper = [row for row in set(PAPER_TABLES.values()) if "vectors" in row.__annotations__]
+    curves = [row for row in TABLES.values() if "scale" in row.__annotations__]
+    paper = [row for row in set(PAPER_TABLES.values()) if "scale" in row.__annotations__]
     line = '| `scale` | str | "unit" or "raw": the length of the vectors |'
     # PaperCurveRow inherits it.
-    assert page.render().count(line) == len(curves) + 1 + len(paper) == 6
+    assert page.render().count(line) == len(curves) + 1 + len(paper) == 7
     forms = '| `expected` | str | "printed" (false), '
-    assert page.render().count(forms) == 2
+    assert page.render().count(forms) == 3

@@ -6,10 +6,14 @@ import pytest
 
 from headgauge.results import paper_schema
 from headgauge.results.paper_schema import (
+    DEPENDS,
+    FEW_ROWS,
     NOT_REPRODUCED,
+    ONE_TEXT,
     PAPER_TABLES,
     PRINTED_ONLY,
     REPRODUCED,
+    UNDECIDED,
     UNTESTABLE,
     CriticalRow,
     PointRow,
@@ -40,7 +44,18 @@ def test_the_files_are_told_at_the_top():
 
 
 def test_the_words_differ():
-    assert len({REPRODUCED, PRINTED_ONLY, NOT_REPRODUCED, UNTESTABLE}) == 4
+    words = {
+        REPRODUCED, PRINTED_ONLY, NOT_REPRODUCED, DEPENDS, UNDECIDED, FEW_ROWS, ONE_TEXT,
+        UNTESTABLE,
+    }  # fmt: skip
+    assert len(words) == 8
+
+
+def test_every_row_names_its_text_but_those_over_all_texts():
+    without = {name for name, row in PAPER_TABLES.items() if "text" not in row.__annotations__}
+    assert without == {"verdicts"}
+    for name in PAPER_TABLES.keys() - without:
+        assert next(iter(frame_schema(PAPER_TABLES[name]))) == "text"
 
 
 def test_the_curves_of_a_reproduction_are_those_of_a_scan_and_the_rule():

@@ -111,8 +111,8 @@ class CriticalRow:
 
 @dataclass(frozen=True)
 class GrowthRow:
-    """The exponent of the critical N in L, with 144 heads drawn at random, or all if there are
-    fewer: the slope of log N over log L, draw by draw."""
+    """The exponent of the critical N in L, which is the slope of log N over log L, draw by draw,
+    with 144 heads drawn at random, or all if there are fewer."""
 
     text: str
     vectors: str
