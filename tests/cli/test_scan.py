@@ -126,10 +126,19 @@ def test_the_trend_over_length(scan: Any, tmp_path: Path) -> None:
     code, out, err = scan("--target-length", "4096")
     assert code == 0, err
     assert "Outlook at 4096 tokens" in out
+    assert "4 lengths leave 2 degrees of freedom for the misfit of the law" in out
+    assert "never tested: 4096 tokens are 128 times the longest length" in out
+    assert "up to 4 times (128 tokens here)" in out
     assert set(pl.read_parquet(tmp_path / "run" / "heads.parquet")["length"]) == {4, 8, 16, 32}
     code, out, err = scan("--target-length", "64", "--lengths", "8,16", "--json", out="other")
     assert code == 0, err
-    assert {"now", "target", "certainly"} <= set(json.loads(out)["outlook"][0])
+    found = json.loads(out)
+    assert {"now", "target", "certainly"} <= set(found["outlook"][0])
+    said = found["outlook_grounds"]
+    assert (said["reach"], said["tested_reach"], said["tested"]) == (2.0, 4, True)
+    assert 1.0 <= said["degrees_of_freedom"]["least"] <= said["degrees_of_freedom"]["median"]
+    assert len(said["notes"]) == 1
+    assert "3 lengths leave 1 degree of freedom" in said["notes"][0]
 
 
 def test_an_estimate_runs_nothing(scan: Any, tmp_path: Path) -> None:

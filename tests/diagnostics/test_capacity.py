@@ -282,3 +282,34 @@ def test_without_an_interval_the_outlook_knows_neither():
     ]
     assert rows["sink"]["unknown"] == 1
     assert [rows["saturated"][name] for name in ("heads", "unknown")] == [0, 0]
+
+
+def _wavy(length: int, window: int) -> float:
+    """A law that is off by turns, and windows that differ."""
+    return length**0.5 * math.exp(0.1 * (-1) ** int(math.log2(length)) + 0.02 * window)
+
+
+@pytest.mark.parametrize(("lengths", "freedom"), [((128, 256, 512), 1), ((64, 128, 256, 512), 2)])
+def test_one_window_has_what_the_lengths_leave(lengths: tuple[int, ...], freedom: int) -> None:
+    found = trend("distance", 1024, *tables(lengths, distance=_wavy))
+    assert found["freedom"] == pytest.approx(freedom)
+    # The interval is that many degrees' t: of a deviation that more degrees would keep.
+    half = math.log(found["upper"] / found["lower"]) / 2
+    x = [math.log(length) for length in lengths]
+    y = [math.log(_wavy(length, 0)) for length in lengths]
+    fit = stats.linregress(x, y)
+    s2 = sum((b - fit.intercept - fit.slope * a) ** 2 for a, b in zip(x, y, strict=True)) / freedom
+    centre = sum(x) / len(x)
+    S = sum((a - centre) ** 2 for a in x)
+    deviation = math.sqrt(s2 * (1 + 1 / len(x) + (math.log(1024) - centre) ** 2 / S))
+    assert half == pytest.approx(stats.t.ppf(0.95, freedom) * deviation, rel=1e-9)
+
+
+def test_windows_add_to_them() -> None:
+    found = trend("distance", 1024, *tables((128, 256, 512), windows=5, distance=_wavy))
+    assert 1 < found["freedom"] < 1 + 4
+
+
+def test_what_does_not_vary_has_none() -> None:
+    frame = capacity(*tables((128, 256, 512)), 1024)
+    assert frame.filter(pl.col("measure") == "max_logit")["freedom"].to_list() == [None]

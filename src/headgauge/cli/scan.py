@@ -111,8 +111,8 @@ def command(
     target_length: Annotated[
         int | None,
         typer.Option(
-            help="Say what the trend over length means for this context. Without --lengths: "
-            "L/8, L/4, L/2.",
+            help="Say what the trend over length means for this context; tested up to 4 times "
+            "--length. Without --lengths: L/8, L/4, L/2.",
             rich_help_panel=_MEASURED,
         ),
     ] = None,

@@ -46,6 +46,7 @@ def document(result: "ScanResult", target: int | None) -> dict[str, Any]:
         found["depth_curves"] = result.depth_curves().to_dicts()
     if target is not None:
         found["outlook"] = result.outlook(target).to_dicts()
+        found["outlook_grounds"] = result.outlook_grounds(target).as_dict()
     return found
 
 
@@ -64,6 +65,8 @@ def show(result: "ScanResult", target: int | None, figures: list[Path]) -> None:
         console.print(tables.depth_view(result.depth_layers(), scheme_title(result)))
     if target is not None:
         console.print(tables.outlook_view(result.outlook(target), target))
+        for line in result.outlook_grounds(target).notes():
+            console.print(line, soft_wrap=True)
     for line in (*losses(result), *result.notes()):
         console.print(line, soft_wrap=True)
     console.print(f"{result.folder}: {', '.join(files(result, figures))}", soft_wrap=True)

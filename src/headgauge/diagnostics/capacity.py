@@ -59,6 +59,7 @@ _SCHEMA = {
     "prediction": pl.Float64,
     "lower": pl.Float64,
     "upper": pl.Float64,
+    "freedom": pl.Float64,
     "clipped": pl.Boolean,
     "note": pl.String,
 }
@@ -73,9 +74,10 @@ def capacity(
     """One row per head and measure: its law, the value at the longest length, the prediction.
 
     Separability and distance are taken at each choice of the thresholds. `slope` is b, `r2` that
-    of the mean curve, `reach` how many times the longest length the target is; `clipped` says
-    that the prediction or an end of its interval left the measure's range and was put back to its
-    edge. Where something is null, `note` says why.
+    of the mean curve, `reach` how many times the longest length the target is, `freedom` the
+    interval's degrees of freedom (null where nothing varies); `clipped` says that the prediction
+    or an end of its interval left the measure's range and was put back to its edge. Where
+    something is null, `note` says why.
     """
     there = heads["length"].unique().sort().to_list()
     if len(there) < 2:
@@ -203,7 +205,9 @@ def _fit(
     slope, prediction = float(slopes.mean()), float(predictions.mean())
     residual = float(((curve - curve.mean() - slope * centred) ** 2).sum())
     total = float(((curve - curve.mean()) ** 2).sum())
-    found: dict[str, float | None] = dict.fromkeys(("slope_error", "r2", "lower", "upper"))
+    found: dict[str, float | None] = dict.fromkeys(
+        ("slope_error", "r2", "lower", "upper", "freedom")
+    )
     found |= {"slope": slope, "prediction": prediction}
     if lengths == 2:
         return found
@@ -213,8 +217,8 @@ def _fit(
     misfit = s2 * (1 + 1 / lengths + (x0 - float(x.mean())) ** 2 / S)
     misfit *= max(1.0, (x0 - float(x[-1])) / math.log(2)) ** 2
     spread = among * float(predictions.var(ddof=min(1, windows - 1)))
-    half = _half_width(misfit, lengths - 2, spread, windows - 1)
-    found |= {"lower": prediction - half, "upper": prediction + half}
+    half, freedom = _half_width(misfit, lengths - 2, spread, windows - 1)
+    found |= {"lower": prediction - half, "upper": prediction + half, "freedom": freedom}
     # A flat curve has no variance to explain.
     flat = total <= 1e-24 * float((curve**2).sum())
     return found | {
@@ -223,13 +227,16 @@ def _fit(
     }
 
 
-def _half_width(misfit: float, misfit_freedom: int, spread: float, spread_freedom: int) -> float:
-    """t times the root of the two variances, with Satterthwaite's degrees of freedom."""
+def _half_width(
+    misfit: float, misfit_freedom: int, spread: float, spread_freedom: int
+) -> tuple[float, float | None]:
+    """t times the root of the two variances, and Satterthwaite's degrees of freedom it has."""
     total = misfit + spread
     if total == 0:
-        return 0.0
+        return 0.0, None
     # As shares of the total: the squares of tiny variances underflow.
     inverse = (misfit / total) ** 2 / misfit_freedom
     if spread > 0:
         inverse += (spread / total) ** 2 / spread_freedom
-    return float(special.stdtrit(1 / inverse, (1 + LEVEL) / 2)) * math.sqrt(total)
+    freedom = 1 / inverse
+    return float(special.stdtrit(freedom, (1 + LEVEL) / 2)) * math.sqrt(total), freedom

@@ -14,6 +14,7 @@ from headgauge.diagnostics import capacity as trends
 from headgauge.diagnostics import depth_prediction, summary
 from headgauge.diagnostics import verdicts as judging
 from headgauge.diagnostics.bos_check import bos_notes
+from headgauge.diagnostics.grounds import Grounds, grounds
 from headgauge.diagnostics.thresholds import DEFAULT, Threshold, read_thresholds
 from headgauge.errors import InputError
 from headgauge.models import Recognised
@@ -97,6 +98,10 @@ class ScanResult:
     def outlook(self, target: int) -> pl.DataFrame:
         """How many heads each verdict names now, and at `target` by their trends."""
         return trends.outlook(self.capacity(target), self.thresholds)
+
+    def outlook_grounds(self, target: int) -> Grounds:
+        """What the intervals of the outlook stand on: degrees of freedom, and how far tested."""
+        return grounds(self.capacity(target))
 
     def scheme(self) -> Recognised:
         """Where the model has its norms: the scheme's name or None, and the evidence."""
