@@ -1,5 +1,6 @@
 """A reproduction in a terminal and as Markdown."""
 
+import polars as pl
 import pytest
 from rich.console import Console
 
@@ -58,7 +59,11 @@ def test_choices_of_every_text_with_the_closest_and_the_judged_one_marked(paper)
     rows = [line.split() for line in lines if "unit," in line]
     marked = [row[2:5] for row in rows if "*" in row or "●" in row]
     assert marked[:3] == [["visible", "*", "●"], ["visible", "●", "161"], ["visible", "*", "163"]]
-    assert "the closest to the paper on prose." in " ".join(lines)
+    told = "the closest on prose by equally many rows of every choice"
+    assert f"{told}." in " ".join(lines)
+    lost = pl.when(text=TEXTS[0]).then(pl.col("vectors") == "hidden").otherwise("closest")
+    lines = printed(choice_view(paper["choices"].with_columns(closest=lost), TEXTS[0]))
+    assert f"{told}; measured in full, another is closer there." in " ".join(lines)
     assert "rows" in " ".join(lines)
     assert not any("…" in line for line in lines)
     asked = " ".join(printed(choice_view(paper["choices"], None)))
@@ -79,4 +84,7 @@ def test_markdown_begins_with_what_it_stands_on_and_has_a_column_for_each_text(p
         "| value, unit, visible | judged, closest here | 61 | 0.060 | 200 | 0.70 to 0.80 |" in lines
     )
     assert "| value, unit, visible | judged | 161 | 0.060 | 200 | 0.70 to 0.80 |" in lines
-    assert "Choices on prose; judged: the closest to the paper on prose." in lines
+    assert (
+        "Choices on prose; judged: the closest on prose by equally many rows of every choice."
+        in lines
+    )
