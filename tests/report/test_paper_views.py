@@ -6,6 +6,7 @@ from rich.console import Console
 
 from headgauge.report.paper_markdown import paper_markdown
 from headgauge.report.paper_views import choice_view, held_words, verdict_view
+from headgauge.results.paper_schema import DEPENDS, NOT_REPRODUCED, ONE_TEXT, UNDECIDED
 from report.page.paper_frames import TEXTS, WORDS, paper_frames
 
 STANDS = ("quick run: 32 of 1024 query rows per head", "text prose, for choosing")
@@ -46,9 +47,16 @@ def test_a_claim_has_its_verdict_and_below_it_what_every_text_measured(paper, wi
 
 
 def test_held_is_said_of_the_texts_that_decided():
-    assert held_words(1, 2) == "held on 1 of 2 texts"
-    assert held_words(0, 1) == "held on 0 of 1 text"
-    assert held_words(0, 0) == ""
+    said = [
+        held_words({"held": held, "texts": decided, "verdict": word})
+        for held, decided, word in (
+            (1, 2, DEPENDS),
+            (0, 1, NOT_REPRODUCED),
+            (0, 0, UNDECIDED),
+            (1, 1, ONE_TEXT),
+        )
+    ]
+    assert said == ["held on 1 of 2 texts", "held on 0 of 1 text", "", ""]
 
 
 def test_choices_of_every_text_with_the_closest_and_the_judged_one_marked(paper):
