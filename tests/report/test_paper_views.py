@@ -1,10 +1,12 @@
 """A reproduction in a terminal and as Markdown."""
 
+import polars as pl
 import pytest
 from rich.console import Console
 
 from headgauge.report.paper_markdown import paper_markdown
 from headgauge.report.paper_views import choice_view, held_words, verdict_view
+from headgauge.results.paper_schema import DEPENDS, NOT_REPRODUCED, ONE_TEXT, UNDECIDED
 from report.page.paper_frames import TEXTS, WORDS, paper_frames
 
 STANDS = ("quick run: 32 of 1024 query rows per head", "text prose, for choosing")
@@ -45,9 +47,16 @@ def test_a_claim_has_its_verdict_and_below_it_what_every_text_measured(paper, wi
 
 
 def test_held_is_said_of_the_texts_that_decided():
-    assert held_words(1, 2) == "held on 1 of 2 texts"
-    assert held_words(0, 1) == "held on 0 of 1 text"
-    assert held_words(0, 0) == ""
+    said = [
+        held_words({"held": held, "texts": decided, "verdict": word})
+        for held, decided, word in (
+            (1, 2, DEPENDS),
+            (0, 1, NOT_REPRODUCED),
+            (0, 0, UNDECIDED),
+            (1, 1, ONE_TEXT),
+        )
+    ]
+    assert said == ["held on 1 of 2 texts", "held on 0 of 1 text", "", ""]
 
 
 def test_choices_of_every_text_with_the_closest_and_the_judged_one_marked(paper):
@@ -58,7 +67,11 @@ def test_choices_of_every_text_with_the_closest_and_the_judged_one_marked(paper)
     rows = [line.split() for line in lines if "unit," in line]
     marked = [row[2:5] for row in rows if "*" in row or "●" in row]
     assert marked[:3] == [["visible", "*", "●"], ["visible", "●", "161"], ["visible", "*", "163"]]
-    assert "the closest to the paper on prose." in " ".join(lines)
+    told = "the closest on prose by equally many rows of every choice"
+    assert f"{told}." in " ".join(lines)
+    lost = pl.when(text=TEXTS[0]).then(pl.col("vectors") == "hidden").otherwise("closest")
+    lines = printed(choice_view(paper["choices"].with_columns(closest=lost), TEXTS[0]))
+    assert f"{told}; measured in full, another is closer there." in " ".join(lines)
     assert "rows" in " ".join(lines)
     assert not any("…" in line for line in lines)
     asked = " ".join(printed(choice_view(paper["choices"], None)))
@@ -79,4 +92,7 @@ def test_markdown_begins_with_what_it_stands_on_and_has_a_column_for_each_text(p
         "| value, unit, visible | judged, closest here | 61 | 0.060 | 200 | 0.70 to 0.80 |" in lines
     )
     assert "| value, unit, visible | judged | 161 | 0.060 | 200 | 0.70 to 0.80 |" in lines
-    assert "Choices on prose; judged: the closest to the paper on prose." in lines
+    assert (
+        "Choices on prose; judged: the closest on prose by equally many rows of every choice."
+        in lines
+    )

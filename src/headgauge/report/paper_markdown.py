@@ -19,7 +19,7 @@ def paper_markdown(
     return "\n".join(
         [*(f"- {_cell(line)}" for line in stands), ""]
         + [_verdicts(paper["verdicts"], paper["readings"])]
-        + [_choices(part, chosen_on) for part in choices]
+        + [_choices(part, chosen_words(paper["choices"], chosen_on)) for part in choices]
         + ([_timing(timing)] if timing else [])
     )
 
@@ -30,7 +30,7 @@ def _verdicts(verdicts: pl.DataFrame, readings: pl.DataFrame) -> str:
     rows = [
         (row["where"], row["claim"], row["paper"],
          *(_reading(seen.get((text, row["claim"])), row["verdict"]) for text in texts),
-         held_words(row["held"], row["texts"]), f"**{row['verdict']}**")
+         held_words(row), f"**{row['verdict']}**")
         for row in verdicts.iter_rows(named=True)
     ]  # fmt: skip
     on = [f"on {text}" for text in texts]
@@ -44,7 +44,7 @@ def _reading(row: dict[str, Any] | None, joint: str) -> str:
     return reading_words(row) + f" ({row['verdict']})" * (row["verdict"] != joint)
 
 
-def _choices(choices: pl.DataFrame, chosen_on: str | None) -> str:
+def _choices(choices: pl.DataFrame, chosen: str) -> str:
     rows = [
         (
             f"{row['vectors']}, {row['scale']}, {row['keys']}",
@@ -58,7 +58,7 @@ def _choices(choices: pl.DataFrame, chosen_on: str | None) -> str:
         )
         for row in choices.iter_rows(named=True)
     ]  # fmt: skip
-    about = f"Choices on {_cell(choices['text'][0])}; judged: {_cell(chosen_words(chosen_on))}.\n\n"
+    about = f"Choices on {_cell(choices['text'][0])}; judged: {_cell(chosen)}.\n\n"
     return about + _table(
         ("vectors, length, keys", "", "critical N", "/ L", "critical N, eq. 24", "N_s/N, N ≥ 16"),
         rows,

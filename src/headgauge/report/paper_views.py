@@ -54,10 +54,13 @@ def verdict_view(
     return Group(*parts, Text(), Text(told, style="dim italic"), Text())
 
 
-def held_words(held: int, decided: int) -> str:
-    """On how many of the texts that decided it a claim was seen; "" where none did: then the
-    verdict says why."""
-    return f"held on {held} of {decided} text{'s' * (decided != 1)}" if decided else ""
+def held_words(row: dict[str, Any]) -> str:
+    """On how many of the texts that decided it a claim was seen; "" where none did or one text is
+    all there is: then the verdict says why."""
+    decided = row["texts"]
+    if not decided or row["verdict"] == ONE_TEXT:
+        return ""
+    return f"held on {row['held']} of {decided} text{'s' * (decided != 1)}"
 
 
 def reading_words(row: dict[str, Any]) -> str:
@@ -70,7 +73,7 @@ def reading_words(row: dict[str, Any]) -> str:
 def _claim_line(row: dict[str, Any]) -> Text:
     line = Text.assemble(f"{row['where']}  ", (row["claim"], "bold"), ": ")
     line.append(row["verdict"], style=STYLES.get(row["verdict"], ""))
-    held = held_words(row["held"], row["texts"])
+    held = held_words(row)
     return line.append(f", {held}" if held else "")
 
 
@@ -86,16 +89,24 @@ def _measured(row: dict[str, Any], readings: pl.DataFrame) -> Iterator[Text]:
 def choice_view(choices: pl.DataFrame, chosen_on: str | None) -> RenderableType:
     """For each text a line for each choice of vectors and keys."""
     texts = choices["text"].unique(maintain_order=True)
-    tables = [_choice_table(choices.filter(text=text), text, chosen_on) for text in texts]
-    return Group(*tables)
+    chosen = chosen_words(choices, chosen_on)
+    return Group(*(_choice_table(choices.filter(text=text), text, chosen) for text in texts))
 
 
-def chosen_words(chosen_on: str | None) -> str:
-    """Which choice the verdicts are about."""
-    return "as asked for" if chosen_on is None else f"the closest to the paper on {chosen_on}"
+def chosen_words(choices: pl.DataFrame, chosen_on: str | None) -> str:
+    """How the choice that the verdicts are about was made.
+
+    It was made from equally many rows of every choice; measured in full it may be the closest of
+    its text no more.
+    """
+    if chosen_on is None:
+        return "as asked for"
+    kept = choices.filter(pl.col("text") == chosen_on).filter("closest", "measured")
+    lost = "" if kept.height else "; measured in full, another is closer there"
+    return f"the closest on {chosen_on} by equally many rows of every choice{lost}"
 
 
-def _choice_table(choices: pl.DataFrame, text: str, chosen_on: str | None) -> Table:
+def _choice_table(choices: pl.DataFrame, text: str, chosen: str) -> Table:
     table = _table(f"What depends on the choice of vectors and keys: {text}")
     table.add_column("vectors, length, keys", no_wrap=True)
     for heading in ("critical N", "/ L", "eq. 24", "N_s/N", "rows"):
@@ -115,7 +126,7 @@ def _choice_table(choices: pl.DataFrame, text: str, chosen_on: str | None) -> Ta
         )
     table.caption = (
         "The paper: critical N ≈ .06 L, N_s/N .70 to .85 from N = 16 on. * the closest on this "
-        f"text. ● what the verdicts are about, {chosen_words(chosen_on)}."
+        f"text. ● what the verdicts are about: {chosen}."
     )
     return table
 

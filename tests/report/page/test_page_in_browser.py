@@ -184,9 +184,9 @@ def test_the_judged_choice_and_the_closest_of_each_text_are_marked_as_computed(r
     (marked,) = reproduction.all("#choices tr.chosen")
     assert "judged closest here" in marked.text
     assert marked.text.startswith("value")
-    assert "value vectors, unit length, visible keys, the closest on prose." in reproduction.text(
-        "#choices > p"
-    )
+    said = reproduction.text("#choices > p")
+    assert "The verdicts are about value vectors, unit length, visible keys, the closest on" in said
+    assert said.endswith("on prose by equally many rows of every choice.")
     reproduction.choose(reproduction.one("#choices .control select"), "code <b>")
     (marked,) = reproduction.all("#choices tr.chosen")
     assert marked.text.startswith("value unit visible judged 0")

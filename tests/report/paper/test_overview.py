@@ -32,7 +32,7 @@ def test_it_shows_the_choice_that_is_judged_and_not_the_closest(whole_paper, lin
 def test_every_other_text_has_its_main_line_in_grey_and_its_caption(whole_paper, lines, words):
     second = reproduction(text=OTHER, lengths=(32, 64, 512))
     figure = draw(whole_paper, {OTHER: second})
-    label = f"the same on {OTHER}"
+    label = f"in every panel: the same on {OTHER}"
     found = [lines(panel, label) for panel in figure.axes[:5]]
     assert [len(each) for each in found] == [1] * 5
     assert found[0][0][1][-1] == pytest.approx(605 / 2)
@@ -43,6 +43,11 @@ def test_every_other_text_has_its_main_line_in_grey_and_its_caption(whole_paper,
     assert f"the caption of {TEXT}; grey: the caption of {OTHER}" in told
     assert label in words(figure)
     assert figure.get_size_inches()[1] * DPI < 1100
+
+
+def test_a_long_name_of_a_text_is_cut(whole_paper, words):
+    figure = draw(whole_paper, {"a" * 40: whole_paper})
+    assert f"in every panel: the same on {'a' * 29}…" in words(figure)
 
 
 def test_one_text_has_no_grey_lines(whole_paper, words):

@@ -1,7 +1,5 @@
 """The main line of every other text in the panels of the overview: how much depends on the text."""
 
-import textwrap
-
 import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -16,7 +14,7 @@ from headgauge.report.paper.selecting import (
 )
 
 _LINES = ((0, (4, 1)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (8, 2)))
-_MOST = 36  # signs of a text's name in the legend
+_MOST = 30  # signs of a text's name in the legend
 _TESTED = {"expected": "printed"}
 _STEP = {"logits": "scaled", "direction": "random"}
 
@@ -26,13 +24,14 @@ Tables = dict[str, pl.DataFrame]
 def text_looks(others: dict[str, Tables]) -> dict[str, Look]:
     """Grey, and a line of its own for each."""
     return {
-        text: Look(
-            f"the same on {textwrap.shorten(printable(text), _MOST, placeholder='…')}",
-            GREY,
-            _LINES[place % len(_LINES)],
-        )
+        text: Look(f"in every panel: the same on {_short(text)}", GREY, _LINES[place % len(_LINES)])
         for place, text in enumerate(others)
     }
+
+
+def _short(text: str) -> str:
+    name = printable(text)
+    return name if len(name) <= _MOST else f"{name[: _MOST - 1]}…"
 
 
 def text_handles(others: dict[str, Tables]) -> list[Artist]:

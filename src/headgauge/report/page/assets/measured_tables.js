@@ -30,8 +30,8 @@ const fixed = (value, digits) => value.toFixed(digits).replace('-', '−');
 function vectorTable(rows) {
   return smallTable(
     'Assumptions 1 and 2: isotropic, and a distance δ apart',
-    'Vectors of a window, brought to unit length. Uniform ones have a mean cosine of 0 and an ' +
-      'effective dimension near d.',
+    'Vectors of a window, brought to unit length. n uniform ones have a mean cosine of 0 and an ' +
+      'effective dimension of about nd/(n + d).',
     [
       ofText,
       { title: 'Vectors', cell: (row) => row.vectors },

@@ -1,5 +1,6 @@
 // The verdict on the paper, text by text, and what depends on the choices it leaves open.
 
+const ONE_TEXT = 'one text: not judged';
 const WORDS = {
   reproduced: ['good', '✓'],
   'reproduced only with the printed formula': ['partly', '◐'],
@@ -7,7 +8,7 @@ const WORDS = {
   'not reproduced': ['bad', '✗'],
   undecided: ['open', '~'],
   'too few rows to judge': ['open', '…'],
-  'one text: not judged': ['open', '1'],
+  [ONE_TEXT]: ['open', '1'],
   'cannot be tested here': ['open', '?'],
   true: ['good', '✓'],
   'true with a condition': ['partly', '◐'],
@@ -62,7 +63,7 @@ function paperVerdicts(paper) {
         title: 'Verdict',
         cell: (row) => [
           badge(row.verdict),
-          row.texts
+          row.texts && row.verdict !== ONE_TEXT
             ? el('p', { class: 'held' }, `held on ${row.held} of ${plural(row.texts, 'text')}`)
             : null,
           unique([row.comment, sameComment(row) ? of(row)[0].comment : '']).map((said) =>
@@ -177,8 +178,12 @@ function judgedText(rows) {
   const { texts, chosen_on: on } = DATA.paper;
   const name = `${judged.vectors} vectors, ${judged.scale} length, ${judged.keys} keys`;
   if (on === null) return `The verdicts are about ${name}, as asked for.`;
-  const alone = texts.length < 2 ? '; with no second text to judge on, no claim is judged' : '';
-  return `The verdicts are about ${name}, the closest on ${on}${alone}.`;
+  const kept = rows.some((row) => row.text === on && row.closest && row.measured);
+  return [
+    `The verdicts are about ${name}, the closest on ${on} by equally many rows of every choice`,
+    kept ? '' : '; measured in full, another is closer there',
+    texts.length < 2 ? '; with no second text to judge on, no claim is judged.' : '.',
+  ].join('');
 }
 
 function paperTiming(rows) {
