@@ -25,7 +25,7 @@ def _statistic(first: Tensor, second: Tensor) -> Tensor:
     return (one - other).abs().amax(-1).to(torch.float64) / first.shape[-1]
 
 
-def _accepted(shift: float, heads: int, source: torch.Generator, draws: int = 1000) -> float:
+def _accepted(shift: float, heads: int, source: torch.Generator, draws: int = 500) -> float:
     """How often two normal samples whose means differ by this part of their spread pass."""
     first = normal(draws, heads, source=source)
     second = normal(draws, heads, source=source) + shift

@@ -111,9 +111,11 @@ CLAIMS = (
         verdict=Verdict.MISPRINT,
         because="Those are Corollary 2(ii) and N_s. Also: Algorithm 3's level is .05 where text "
         "and figure have .01; its list of relative errors is never used; its KS test compares 144 "
-        "paired, dependent heads, and not rejecting is not equality; the slides swap figures 2(a) "
-        "and 2(b) and renumber 2(c), 3 and 4 as 3, 4 and 5.",
-        corrected="The bound is Theorem 1.1, the expectation Theorem 1.2 (here: eq. (24)).",
+        "paired, dependent heads, and not rejecting is not equality (row 22); the slides swap "
+        "figures 2(a) and 2(b) and renumber 2(c), 3 and 4 as 3, 4 and 5; a closed ball of radius "
+        "r = min outside distance contains the nearest token that it is to keep out.",
+        corrected="The bound is Theorem 1.1, the expectation Theorem 1.2 (here: eq. (24)). An open "
+        "ball keeps every other token out; N_s differs only at ties.",
         code=("theory.distance_bounds.printed_bound", "theory.expected_distance.appendix"),
     ),
     Claim(
