@@ -44,9 +44,12 @@ def test_the_moments_behind_the_bounds_are_exact():
     weights = torch.tensor([0.4, 0.3, 0.2, 0.1], dtype=torch.float64)
     x = sphere(draws, 4, dim, source=source)
     square = ((weights[1:, None] * x[:, 1:]).sum(1) ** 2).sum(-1)
-    a = (weights[1:] ** 2).sum()
-    variance = 2 / dim * (a**2 - (weights[1:] ** 4).sum())
-    assert square.mean().item() == pytest.approx(a.item(), abs=4 * square.std().item() / draws**0.5)
+    everything = torch.ones(4, dtype=torch.bool)
+    mean, variance = (
+        values[0] for values in separability_bounds.square_moments(weights, everything, dim)
+    )
+    error = square.std().item() / draws**0.5
+    assert square.mean().item() == pytest.approx(mean.item(), abs=4 * error)
     assert square.var().item() == pytest.approx(variance.item(), rel=0.03)
 
 
@@ -119,3 +122,26 @@ def test_the_flat_weight_law_falls_with_n_and_rises_with_dim():
     assert by_dim == sorted(by_dim)
     with pytest.raises(ValueError, match="N=5, L=5"):
         separability_bounds.flat_weight_law(5, 5, 8)
+
+
+def test_a_coordinate_stays_below_the_deviation_bound_and_near_it():
+    for dim in (2, 10, 1000):
+        t = torch.linspace(0.0, 6.0, 50, dtype=torch.float64) / math.sqrt(dim)
+        beyond = separability_bounds.cap_probability(-t, dim)
+        bound = separability_bounds.deviation_bound(t, torch.ones_like(t), dim)
+        assert (beyond <= bound).all()
+        doubled = bound**2
+        assert dim < 1000 or (beyond > doubled).any()
+
+
+def test_two_values_attain_cantelli():
+    q, t = 0.3, torch.tensor(0.7, dtype=torch.float64)
+    assert separability_bounds.cantelli(t, t**2 * q / (1 - q)).item() == pytest.approx(q)
+    assert separability_bounds.cantelli(-t, t).item() == 1
+
+
+def test_on_a_line_there_is_no_cap():
+    weights = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
+    x = torch.tensor([[1.0], [-1.0], [1.0]], dtype=torch.float64)
+    with pytest.raises(ValueError, match="needs d >= 2"):
+        separability_bounds.expected_count_given_selected(weights, x, top_n(weights, 2))

@@ -1,12 +1,25 @@
 """Rows 3 to 3'': Theorem 1.1, the bound on d̃ for a fixed set."""
 
 import torch
+from torch import Tensor
 
 from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import generator, highest, lowest, rows, violated
+from headgauge.claims.sampling import close, generator, highest, lowest, rows, violated, weights
 from headgauge.theory import distance_bounds
 from headgauge.theory.distance import distance
 from headgauge.theory.selection import top_n
+
+
+def _attained(bound, alpha: Tensor, selected: Tensor) -> bool:
+    """Whether a bound of Theorem 1.1 is exact in both of its terms.
+
+    Identical vectors leave only the second term, selected vectors at the origin only the first.
+    """
+    same = torch.tensor([0.6, 0.8], dtype=torch.float64).expand(*alpha.shape, 2)
+    apart = torch.where(selected[..., None], 0.0, 2 * same)
+    return all(
+        close(bound(alpha, x, selected), distance(alpha, x, selected)) for x in (same, apart)
+    )
 
 
 def top_n_set() -> Finding:
@@ -29,13 +42,26 @@ def top_n_set() -> Finding:
             closest.append(centroid / value)
             widths.append(inner_upper / inner_lower)
     width = torch.cat(widths).median().item()
+    alpha = weights(40, 24, sharpness=1.0, source=generator(3))
+    selected = top_n(alpha, 5)
+    # Equal y_i outside I: both sides of the sandwich are the distance; and of the peeled one even
+    # if the last token, which is not selected, is of another kind.
+    flat = torch.full((24,), 1 / 24, dtype=torch.float64)
+    first = top_n(flat, 5)
+    x = torch.tensor([0.6, 0.8], dtype=torch.float64).repeat(24, 1)
+    heavy = torch.cat([x[:-1], -10 * x[-1:]])
+    sides = distance_bounds.sandwich(flat, x, first)
+    peeled = distance_bounds.sandwich(flat, heavy, first, peel=1)
     return Finding(
         printed=broken == 0,
         # Holding is not enough: a bound that says something is close to what it bounds.
         corrected=worse == sandwich_broken == peeled_broken == 0
         and width < 1.1
-        and lowest(closest) < 1.01,
-        informative=lowest(ratios) < 1.01,
+        and lowest(closest) < 1.01
+        and _attained(distance_bounds.centroid_bound, alpha, selected)
+        and close(sides, distance(flat, x, first))
+        and close(peeled, distance(flat, heavy, first)),
+        informative=_attained(distance_bounds.printed_bound, alpha, selected),
         numbers={
             "violations in 3000 rows": broken,
             "printed bound over distance, smallest": lowest(ratios),
@@ -57,20 +83,24 @@ def arbitrary_set() -> Finding:
 
     source = generator(4)
     broken = total = corrected_broken = 0
-    ratios = []
-    for weights, vectors in rows(40, 12, 4, source):
-        chosen = torch.rand(weights.shape, generator=source) < 0.3
+    ratios, attained = [], []
+    for row, vectors in rows(40, 12, 4, source):
+        chosen = torch.rand(row.shape, generator=source) < 0.3
         chosen[..., 0] = True
-        d = distance(weights, vectors, chosen)
-        broken += violated(d, distance_bounds.printed_bound(weights, vectors, chosen))
-        absolute = distance_bounds.absolute_bound(weights, vectors, chosen)
+        d = distance(row, vectors, chosen)
+        broken += violated(d, distance_bounds.printed_bound(row, vectors, chosen))
+        absolute = distance_bounds.absolute_bound(row, vectors, chosen)
         corrected_broken += violated(d, absolute)
         ratios.append(absolute / d)
-        corrected_broken += violated(d, distance_bounds.centroid_bound(weights, vectors, chosen))
-        total += len(weights)
+        corrected_broken += violated(d, distance_bounds.centroid_bound(row, vectors, chosen))
+        attained += [
+            _attained(bound, row, chosen)
+            for bound in (distance_bounds.absolute_bound, distance_bounds.centroid_bound)
+        ]
+        total += len(row)
     return Finding(
-        printed=value <= printed and broken == 0,
-        corrected=corrected_broken == 0 and lowest(ratios) < 1.01,
+        printed=not (close(value, 0.8) and close(printed, -0.8) and broken > 0),
+        corrected=corrected_broken == 0 and all(attained),
         numbers={
             "distance for L=2, I={2}, alpha=(.9,.1), x=1": value,
             "printed bound there": printed,
@@ -82,7 +112,7 @@ def arbitrary_set() -> Finding:
 
 
 def slides_square() -> Finding:
-    length, n = 12, 6
+    length, n = 12, 4
     alpha = torch.full((length,), 1 / length, dtype=torch.float64)
     x = torch.full((length, 1), 0.5, dtype=torch.float64)
     selected = top_n(alpha, n)
@@ -90,10 +120,10 @@ def slides_square() -> Finding:
     slides = distance_bounds.slides_bound(alpha, x, selected).item()
     printed = distance_bounds.printed_bound(alpha, x, selected).item()
     return Finding(
-        printed=value <= slides + 1e-12,
-        corrected=abs(value - printed) < 1e-12,
+        printed=not (close(value, 1.0) and close(slides, value / 2)),
+        corrected=close(printed, value),
         numbers={
-            "distance, flat weights, all x = 1/2, L=12, N=6": value,
+            "distance, flat weights, all x = 1/2, L=12, N=4": value,
             "slides' bound": slides,
             "bound with the norm": printed,
         },
@@ -134,7 +164,7 @@ CLAIMS = (
         where="Slides, Theorem 1",
         statement="The same bound with max‖x_j‖² in place of max‖x_j‖.",
         verdict=Verdict.FALSE,
-        because="Not homogeneous: flat weights and all x = ½ (L = 12, N = 6) have d̃ = 1.25, twice "
+        because="Not homogeneous: flat weights and all x = ½ (L = 12, N = 4) have d̃ = 1, twice "
         "the bound. The index of d₁ there, 'i∉I, i∈I', is a slip for j∈I.",
         corrected="The norm, not its square, as in the paper.",
         code=("theory.distance_bounds.slides_bound", "theory.distance_bounds.printed_bound"),

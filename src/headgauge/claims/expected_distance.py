@@ -1,17 +1,20 @@
-"""Rows 4 to 5'': Theorem 1.2, the expectation over random sets and its error term."""
+"""Rows 4 to 4''': Theorem 1.2, the expectation over random sets."""
 
-import math
+import itertools
+from collections.abc import Iterator
 
 import torch
+from torch import Tensor
 
 from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import generator, highest, rows, sphere, violated
+from headgauge.claims.sampling import close, generator, highest, normal, rows, violated, weights
 from headgauge.theory import expected_distance, jensen_gap
+from headgauge.theory.selection import weighted
 
-SMALL = tuple((length, n) for length in (3, 5, 7) for n in range(1, length))
+SMALL = tuple((length, n) for length in (3, 4, 6) for n in range(1, length))
 
 
-def _enumerations():
+def enumerations() -> Iterator[tuple[Tensor, Tensor, int, Tensor]]:
     """Small rows for which E is known exactly."""
     source = generator(5)
     for length, n in SMALL:
@@ -19,26 +22,58 @@ def _enumerations():
             yield alpha, x, n, expected_distance.exact(alpha, x, n)
 
 
-def _flat_ones(length: int) -> tuple[torch.Tensor, torch.Tensor]:
+def flat_ones(length: int) -> tuple[Tensor, Tensor]:
+    """Flat weights and identical vectors: every form can be worked out by hand."""
     alpha = torch.full((length,), 1 / length, dtype=torch.float64)
     return alpha, torch.ones(length, 1, dtype=torch.float64)
 
 
+def orthonormal(length: int) -> tuple[Tensor, Tensor]:
+    """Flat weights, orthonormal vectors: ‖y_i − s‖ is √(N+1)/L for every set, so E is the root of
+    its second moment and the upper side of the sandwich is exact."""
+    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
+    return alpha, torch.eye(length, dtype=torch.float64)
+
+
+def moments_are_exact() -> bool:
+    """m_i and V_i against the mean and the variance over all sets that leave i out."""
+    source = generator(5)
+    alpha, x = weights(4, 5, sharpness=1.0, source=source), normal(4, 5, 3, source=source)
+    y = weighted(alpha, x)
+    for n, i in itertools.product(range(1, 5), range(5)):
+        others = [j for j in range(5) if j != i]
+        sums = [y[:, list(drawn)].sum(1) for drawn in itertools.combinations(others, n)]
+        away = y[:, i] - torch.stack(sums)
+        mean = away.mean(0)
+        variance = ((away - mean) ** 2).sum(-1).mean(0)
+        centre, spread = expected_distance.conditional_moments(alpha, x, n)
+        if not close(centre[:, i], torch.linalg.vector_norm(mean, dim=-1)):
+            return False
+        if not close(spread[:, i], variance):
+            return False
+    return True
+
+
 def main_text() -> Finding:
-    alpha, x = _flat_ones(10)
+    alpha, x = flat_ones(10)
     exact = expected_distance.exact(alpha, x, 9).item()
     printed = expected_distance.printed(alpha, x, 9).item()
     epsilon = jensen_gap.printed(alpha, x, 9).item()
     ratios, widths, broken = [], [], 0
-    for weights, vectors, n, truth in _enumerations():
-        ratios.append(expected_distance.printed(weights, vectors, n) / truth)
-        lower, upper = expected_distance.sandwich(weights, vectors, n)
+    for row, vectors, n, truth in enumerations():
+        ratios.append(expected_distance.printed(row, vectors, n) / truth)
+        lower, upper = expected_distance.sandwich(row, vectors, n)
         broken += violated(lower, truth) + violated(truth, upper)
         widths.append(upper / lower)
     ratio, width = torch.cat(ratios), torch.cat(widths).median().item()
+    upper = expected_distance.sandwich(*orthonormal(6), 2)[1]
     return Finding(
-        printed=exact <= printed + epsilon,
-        corrected=broken == 0 and width < 1.5,
+        # 0.8 exceeds 0.1 by more than the 0.056 that it may.
+        printed=not (close([exact], 0.8) and close(printed, 0.1) and close(epsilon, 0.05625)),
+        corrected=broken == 0
+        and width < 1.5
+        and moments_are_exact()
+        and close(expected_distance.exact(*orthonormal(6), 2), upper),
         numbers={
             "E for L=10, N=9, flat, x=1": exact,
             "printed main term": printed,
@@ -53,14 +88,14 @@ def main_text() -> Finding:
 
 def equation_24() -> Finding:
     broken, last = 0, []
-    for weights, vectors, n, truth in _enumerations():
-        lower = expected_distance.appendix(weights, vectors, n)
+    for row, vectors, n, truth in enumerations():
+        lower = expected_distance.appendix(row, vectors, n)
         broken += violated(lower, truth)
-        if n == weights.shape[-1] - 1:
+        if n == row.shape[-1] - 1:
             last.append((truth - lower).abs() / truth)
     return Finding(
         printed=broken == 0,
-        corrected=highest(last) < 1e-9,
+        corrected=highest(last) < 1e-9 and moments_are_exact(),
         numbers={"violations": broken, "relative gap at N = L-1, where it is exact": highest(last)},
     )
 
@@ -68,10 +103,11 @@ def equation_24() -> Finding:
 def probability_left_out() -> Finding:
     length, n = 6, 2
     printed = (length - n) / n
-    counted = math.comb(length - 1, n) / math.comb(length, n)
+    sets = list(itertools.combinations(range(length), n))
+    counted = sum(0 not in chosen for chosen in sets) / len(sets)
     return Finding(
-        printed=abs(printed - counted) < 1e-12,
-        corrected=abs((length - n) / length - counted) < 1e-12,
+        printed=not close(printed, 2.0),
+        corrected=close((length - n) / length, counted),
         numbers={"printed, L=6, N=2": printed, "counted": counted},
     )
 
@@ -82,96 +118,14 @@ def slides_square() -> Finding:
     exact = expected_distance.exact(alpha, 2 * x, 2) / expected_distance.exact(alpha, x, 2)
     slides = expected_distance.slides(alpha, 2 * x, 2) / expected_distance.slides(alpha, x, 2)
     eq24 = expected_distance.appendix(alpha, 2 * x, 2) / expected_distance.appendix(alpha, x, 2)
+    # By hand: ν = 1 leaves ‖α_i x_i‖² = .01 ten times, and one key in ten is left out.
+    by_hand = expected_distance.slides(*flat_ones(10), 9)
     return Finding(
-        printed=abs(exact.item() - slides.item()) < 1e-9,
-        corrected=abs(exact.item() - eq24.item()) < 1e-9,
+        printed=not (close(exact, 2.0) and close(slides, 4.0) and close(by_hand, 0.01)),
+        corrected=close(eq24, exact) and close(expected_distance.appendix(*flat_ones(10), 9), 0.8),
         numbers={
             "factor on E when x doubles": exact.item(),
             "factor on the slides' expression": slides.item(),
-        },
-    )
-
-
-def _gaps() -> dict[str, torch.Tensor]:
-    columns: dict[str, list[torch.Tensor]] = {}
-    for weights, vectors, n, truth in _enumerations():
-        if n == weights.shape[-1] - 1:
-            continue  # The gap is zero there and no ratio exists.
-        forms = {
-            "gap": truth - expected_distance.appendix(weights, vectors, n),
-            "main": (truth - expected_distance.printed(weights, vectors, n)).abs(),
-            "printed": jensen_gap.printed(weights, vectors, n),
-            "appendix": jensen_gap.appendix(weights, vectors, n),
-            "corrected": jensen_gap.corrected(weights, vectors, n),
-        }
-        for name, value in forms.items():
-            columns.setdefault(name, []).append(value)
-    return {name: torch.cat(values) for name, values in columns.items()}
-
-
-def _median_ratio(bound: torch.Tensor, gap: torch.Tensor) -> float:
-    return (bound / gap)[gap > 1e-9].median().item()
-
-
-def error_term() -> Finding:
-    gaps = _gaps()
-    as_printed = violated(gaps["main"], gaps["printed"])
-    to_24 = violated(gaps["gap"], gaps["printed"])
-    corrected = violated(gaps["gap"], gaps["corrected"])
-    nested = violated(gaps["corrected"], gaps["printed"])
-    return Finding(
-        printed=as_printed == 0,
-        conditional=to_24 == 0,
-        corrected=corrected == nested == 0 and _median_ratio(gaps["corrected"], gaps["gap"]) < 3,
-        numbers={
-            "violations as the gap to the main-text expression": as_printed,
-            "violations as the gap to eq. (24)": to_24,
-            "printed bound over true gap, median": _median_ratio(gaps["printed"], gaps["gap"]),
-            "corrected bound over true gap, median": _median_ratio(gaps["corrected"], gaps["gap"]),
-        },
-    )
-
-
-def error_term_25() -> Finding:
-    gaps = _gaps()
-    ratio = _median_ratio(gaps["appendix"], gaps["gap"])
-    return Finding(
-        printed=violated(gaps["gap"], gaps["appendix"]) == 0,
-        informative=not ratio > 10,
-        corrected=violated(gaps["gap"], gaps["corrected"]) == 0
-        and _median_ratio(gaps["corrected"], gaps["gap"]) < 3,
-        numbers={
-            "violations": violated(gaps["gap"], gaps["appendix"]),
-            "eq. (25) over true gap, median for L <= 7": ratio,
-            "corrected bound over true gap, median": _median_ratio(gaps["corrected"], gaps["gap"]),
-        },
-    )
-
-
-def small_when_not_concentrated() -> Finding:
-    source = generator(7)
-    length, n = 300, 5
-    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
-    x = sphere(length, 64, source=source)
-    mean, error = expected_distance.monte_carlo(alpha, x, n, draws=200, generator=source)
-    lower = expected_distance.appendix(alpha, x, n)
-    centre, variance = expected_distance.conditional_moments(alpha, x, n)
-    parallel = x * 0.05 + torch.eye(64, dtype=torch.float64)[0]
-    near, _ = expected_distance.monte_carlo(alpha, parallel, n, draws=200, generator=source)
-    near_lower = expected_distance.appendix(alpha, parallel, n)
-    near_centre, near_variance = expected_distance.conditional_moments(alpha, parallel, n)
-    return Finding(
-        printed=(mean - 4 * error).item() < 1.1 * lower.item(),
-        corrected=near.item() < 1.01 * near_lower.item()
-        and (near_variance / near_centre**2).mean().item() < 0.01
-        and (variance / centre**2).mean().item() > 1,
-        numbers={
-            "E, flat weights, isotropic x, L=300, N=5 (Monte Carlo)": mean.item(),
-            "its standard error": error.item(),
-            "eq. (24) there": lower.item(),
-            "V/m^2 there": (variance / centre**2).mean().item(),
-            "E over eq. (24) for nearly parallel x": (near / near_lower).item(),
-            "V/m^2 for nearly parallel x": (near_variance / near_centre**2).mean().item(),
         },
     )
 
@@ -218,39 +172,5 @@ CLAIMS = (
         corrected="Norms, not squares, and eq. (24).",
         code=("theory.expected_distance.slides", "theory.expected_distance.appendix"),
         check=slides_square,
-    ),
-    Claim(
-        id="5",
-        where="Theorem 1.2, bound on ε",
-        statement="ε ≤ ½(1−N/L) Σ_i ν Σ_{j≠i}‖α_j x_j‖² / ‖α_i x_i − ν Σ_{j≠i}α_j x_j‖ with "
-        "ν = N/(L−1).",
-        verdict=Verdict.CONDITION,
-        because="True and loose as the gap between E and eq. (24); false as the gap to the "
-        "main-text expression. Infinite where a denominator vanishes.",
-        corrected="ε ≤ (L−N)/L Σ(√(‖m_i‖²+V_i) − ‖m_i‖): smaller, never infinite.",
-        code=("theory.jensen_gap.printed", "theory.jensen_gap.corrected"),
-        check=error_term,
-    ),
-    Claim(
-        id="5'",
-        where="Appendix A, eq. (25)",
-        statement="ε_i ≤ ½ N(L−N−1) Σ_{j≠i}‖α_j x_j‖² / ‖α_i x_i − s_i‖.",
-        verdict=Verdict.VACUOUS,
-        because="Lacks 1/((L−1)(L−2)), so it is about L² times too large, and s_i is not defined.",
-        corrected="As for 5.",
-        code=("theory.jensen_gap.appendix", "theory.jensen_gap.corrected"),
-        check=error_term_25,
-    ),
-    Claim(
-        id="5''",
-        where="After Theorem 1",
-        statement="ε is small whenever the weights are not too concentrated.",
-        verdict=Verdict.FALSE,
-        because="Flat weights and isotropic vectors, the least concentrated case of all: E is more "
-        "than twice eq. (24).",
-        corrected="ε is small when V_i ≪ ‖m_i‖²: for N > 1, nearly parallel vectors, whatever the "
-        "weights.",
-        code=("theory.jensen_gap.corrected", "theory.expected_distance.conditional_moments"),
-        check=small_when_not_concentrated,
     ),
 )

@@ -4,13 +4,14 @@ from collections import Counter
 
 from headgauge.claims.ledger import CLAIMS
 from headgauge.claims.record import Claim, Verdict
+from headgauge.claims.sentences import SENTENCES
 
 HEADER = """\
 # The claims ledger
 
 Every statement of two papers that the toolkit relies on or had to correct, with a verdict and,
 unless it is only about wording, a check that runs: "Limitations of Normalization in Attention
-Mechanism" (arXiv 2508.17821) in the rows 1 to 19, "Normalization in Attention Dynamics" (arXiv
+Mechanism" (arXiv 2508.17821) in the rows 1 to 22, "Normalization in Attention Dynamics" (arXiv
 2510.22026) in the rows D1 to D11, with one law of "Critical attention scaling in long-context
 transformers" (arXiv 2510.05554). `headgauge claims` runs them all and ends with exit code 1 if one
 disagrees with the verdict written here; `headgauge claims 11` shows one with its numbers.
@@ -22,6 +23,15 @@ seen.
 The checks are counterexamples, randomised searches and simulations; what is called true is proved
 in the docstring of the module named beside it, or the row says that it is not. This page is made
 from the records in `src/headgauge/claims/` by `make docs`, and a test keeps it so.
+"""
+
+
+SENTENCES_HEADER = """\
+## Where each sentence of abstract and slides is answered
+
+The sentences of "Limitations of Normalization in Attention Mechanism" (arXiv 2508.17821, CC BY 4.0)
+and the rows above that judge them. What a figure shows is judged by `headgauge reproduce` on a
+model and several texts; the last column names its verdicts.
 """
 
 
@@ -37,7 +47,21 @@ def render() -> str:
     ]
     parts = [HEADER, f"{len(CLAIMS)} statements: {summary}.\n", "\n".join(table) + "\n"]
     parts += [_section(claim) for claim in CLAIMS]
+    parts += [_sentences()]
     return "\n".join(parts)
+
+
+def _sentences() -> str:
+    """The abstract and the slides, sentence by sentence."""
+    anchors = {claim.id: _anchor(claim) for claim in CLAIMS}
+    table = ["| where | sentence | answered by | measured as |", "|---|---|---|---|"]
+    table += [
+        f"| {each.where} | {_cell(each.quote)} "
+        f"| {', '.join(f'[{name}](#{anchors[name]})' for name in each.claims)} "
+        f"| {'; '.join(each.verdicts)} |"
+        for each in SENTENCES
+    ]
+    return "\n".join([SENTENCES_HEADER, *table, ""])
 
 
 def _anchor(claim: Claim) -> str:

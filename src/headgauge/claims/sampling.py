@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch import Tensor
 
+from headgauge.theory.selection import top_n
+
 SHARPNESS = (0.0, 0.3, 1.0, 3.0, 10.0)
 """Standard deviations of the logits: from flat to nearly one-hot rows."""
 
@@ -41,9 +43,35 @@ def rows(
         yield weights(batch, length, sharpness=sharpness, source=source), vectors
 
 
+def unit_rows(
+    seed: int, batch: int = 60, length: int = 20
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Rows under Theorem 2's assumptions, with their top-N sets; r and δ come from the data."""
+    source = generator(seed)
+    for sharpness in SHARPNESS:
+        for dim in (2, 8, 64):
+            alpha = weights(batch, length, sharpness=sharpness, source=source)
+            x = sphere(batch, length, dim, source=source)
+            for n in (1, 2, 5, 12):
+                yield alpha, x, top_n(alpha, n)
+
+
 def violated(smaller: Tensor, larger: Tensor, tolerance: float = 1e-10) -> int:
     """How many entries break smaller ≤ larger by more than rounding; a NaN breaks it."""
     return int((~(smaller <= larger + tolerance * (1 + larger.abs()))).sum())
+
+
+def close(
+    value: float | Tensor | Iterable[float | Tensor],
+    expected: float | Tensor,
+    tolerance: float = 1e-9,
+) -> bool:
+    """Whether all entries are what they should be, up to rounding; a NaN is not."""
+    values = value if isinstance(value, Iterable) and not isinstance(value, Tensor) else [value]
+    expected = torch.as_tensor(expected, dtype=torch.float64)
+    allowed = tolerance * (1 + expected.abs())
+    away = [(torch.as_tensor(v, dtype=torch.float64) - expected).abs() for v in values]
+    return all(bool((each <= allowed).all()) for each in away)
 
 
 def highest(values: Iterable[float | Tensor]) -> float:

@@ -2,37 +2,39 @@
 
 import math
 
+import numpy as np
 import torch
+from scipy import special
 
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import (
-    SHARPNESS,
+    close,
     generator,
     highest,
     lowest,
     sphere,
+    unit_rows,
     violated,
     weights,
 )
+from headgauge.claims.separability_bounds import upper_bound
 from headgauge.theory import separability, separability_bounds
 from headgauge.theory.distance import distances_to_context
 from headgauge.theory.selection import top_n
 
 
-def _unit_rows(seed: int, batch: int = 60, length: int = 20):
-    """Rows under the paper's assumptions: unit vectors, top-N sets, r and δ from the data."""
-    source = generator(seed)
-    for sharpness in SHARPNESS:
-        for dim in (2, 8, 64):
-            alpha = weights(batch, length, sharpness=sharpness, source=source)
-            x = sphere(batch, length, dim, source=source)
-            for n in (1, 2, 5, 12):
-                yield alpha, x, top_n(alpha, n)
+def _triangle() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
+    """Three selected vectors at 120°, each of weight .3: X_i = ξ_i = .3 with δ = √3."""
+    angle = torch.tensor([0.0, 2 * math.pi / 3, 4 * math.pi / 3], dtype=torch.float64)
+    x = torch.stack([angle.cos(), angle.sin()], -1)
+    x = torch.cat([x, torch.tensor([[0.6, 0.8]], dtype=torch.float64)])
+    alpha = torch.tensor([0.3, 0.3, 0.3, 0.1], dtype=torch.float64)
+    return alpha, x, top_n(alpha, 3), math.sqrt(3)
 
 
 def lower_bound() -> Finding:
     broken = dominated = useful = better = total = 0
-    for alpha, x, selected in _unit_rows(12):
+    for alpha, x, selected in unit_rows(12):
         delta = separability.minimum_separation(x)
         xi = separability.xi(alpha, selected, delta)
         own = separability.radius(alpha, x, selected)
@@ -46,10 +48,14 @@ def lower_bound() -> Finding:
             useful += int(((printed > 0) & (selected.sum(-1) > 1)).sum())
             better += int((counted > printed.clamp(min=0) + 1e-9).sum())
             total += len(fraction)
+    alpha, _, selected, delta = _triangle()
+    xi = separability.xi(alpha, selected, delta)
+    # X_i = ξ_i = .3 there: at r = .31 all three count, at .29 none.
+    counts = [separability.deterministic_lower_bound(xi, selected, r) for r in (0.29, 0.31)]
     return Finding(
-        printed=broken == 0,
+        printed=broken == 0 and close(separability.printed_lower_bound(xi, selected, 0.6), 0.5),
         informative=useful > 0,
-        corrected=dominated == 0 and better > 0,
+        corrected=dominated == 0 and better > 0 and close(counts[0], 0.0) and close(counts[1], 1.0),
         numbers={
             f"violations in {total} rows, own and fixed radii": broken,
             "rows with N > 1 where it is above zero": useful,
@@ -59,101 +65,23 @@ def lower_bound() -> Finding:
     )
 
 
-def _fixed_radius_check() -> tuple[int, int, int]:
-    """Corrected bounds for a fixed r against simulated frequencies, with four standard errors.
-
-    How many settings break them, how many there are, and in how many a bound says something.
-    """
-    source = generator(13)
-    draws, n, broken, tried, useful = 2000, 8, 0, 0, 0
-    for sharpness in (0.0, 1.0, 3.0):
-        alpha = weights(40, sharpness=sharpness, source=source)
-        selected = top_n(alpha, n)
-        for dim in (3, 16, 64):
-            x = sphere(draws, 40, dim, source=source)
-            each = distances_to_context(alpha.expand(draws, 40), x, selected.expand(draws, 40))
-            for ball in (0.02, 0.05, 0.1, 0.2, 0.5):
-                inside = ((each <= ball) & selected).sum(-1) / n
-                mean, error = inside.mean().item(), inside.std().item() / math.sqrt(draws)
-                bounds = separability_bounds.fixed_radius_bounds(alpha, selected, ball, dim)
-                lower, upper = (bound.item() for bound in bounds)
-                slack = 4 * error + 1e-9
-                broken += int(not lower - slack <= mean <= upper + slack)
-                useful += int(lower > 0.1 or upper < 0.9)
-                tried += 1
-    return broken, tried, useful
-
-
-def _random_radius_check() -> float:
-    """Largest deviation, in standard errors, of simulated N_s from its conditional expectation."""
-    source = generator(14)
-    draws, length, n, deviations = 4000, 30, 6, []
-    for sharpness, dim in ((0.0, 4), (1.0, 16), (0.5, 64)):
-        alpha = weights(length, sharpness=sharpness, source=source)
-        selected = top_n(alpha, n)
-        x = sphere(length, dim, source=source)
-        expected = separability_bounds.expected_count_given_selected(alpha, x, selected)
-        fresh = sphere(draws, length, dim, source=source)
-        fresh = torch.where(selected[:, None], x, fresh)
-        rows, chosen = alpha.expand(draws, length), selected.expand(draws, length)
-        counted = separability.separable_count(rows, fresh, chosen).to(torch.float64)
-        error = counted.std() / math.sqrt(draws)
-        deviations.append((counted.mean() - expected).abs() / (error + 1e-9))
-    return highest(deviations)
-
-
-def upper_bound() -> Finding:
-    broken = total = single = 0
-    for alpha, x, selected in _unit_rows(15):
-        delta = separability.minimum_separation(x)
-        xi = separability.xi(alpha, selected, delta)
-        ball = separability.radius(alpha, x, selected)
-        fraction = separability.separability(alpha, x, selected)
-        failed = violated(fraction, separability.printed_upper_bound(xi, selected, ball))
-        broken += failed
-        single += failed if bool((selected.sum(-1) == 1).all()) else 0
-        total += len(fraction)
-    source = generator(16)
-    alpha = weights(20, sharpness=1.0, source=source)
-    selected = top_n(alpha, 5)
-    xi = separability.xi(alpha, selected, 0.0)
-    large_lower = separability.printed_lower_bound(xi, selected, 10.0).item()
-    large_upper = separability.printed_upper_bound(xi, selected, 10.0).item()
-    fixed_broken, fixed_tried, fixed_useful = _fixed_radius_check()
-    deviation = _random_radius_check()
-    return Finding(
-        printed=broken == 0 and large_upper >= 1,
-        corrected=fixed_broken == 0 and fixed_useful > fixed_tried / 2 and deviation < 4,
-        numbers={
-            "r = 10M: true fraction": 1.0,
-            "r = 10M: printed lower bound": large_lower,
-            "r = 10M: printed upper bound": large_upper,
-            f"violations in {total} rows with the paper's r": broken,
-            "of those with N = 1": single,
-            f"violations of the corrected bounds, fixed r, {fixed_tried} settings": fixed_broken,
-            "settings in which one of the corrected bounds says something": fixed_useful,
-            "random r: exact expectation against simulation, in standard errors": deviation,
-        },
-    )
-
-
 def xi_index() -> Finding:
-    angle = torch.tensor([0.0, 2 * math.pi / 3, 4 * math.pi / 3], dtype=torch.float64)
-    x = torch.stack([angle.cos(), angle.sin()], -1)
-    x = torch.cat([x, torch.tensor([[0.6, 0.8]], dtype=torch.float64)])
-    alpha = torch.tensor([0.3, 0.3, 0.3, 0.1], dtype=torch.float64)
-    selected = top_n(alpha, 3)
-    delta = math.sqrt(3)
+    alpha, x, selected, delta = _triangle()
     true = distances_to_context(alpha, x, selected)[0].item()
     slides = separability.xi_slides(alpha, selected, delta)[0].item()
     fixed = separability.xi(alpha, selected, delta)[0].item()
     broken = 0
-    for row, vectors, chosen in _unit_rows(17):
+    for row, vectors, chosen in unit_rows(17):
         bound = separability.xi(row, chosen, separability.minimum_separation(vectors))
         broken += violated(distances_to_context(row, vectors, chosen) * chosen, bound)
+    # ξ² = M²·.09·(2 + 2) at δ = 0, and of degree two in M.
+    wide = separability.xi(alpha, selected, 0.0, sphere_radius=2.0)[0].item()
+    allowed = separability.xi_slides(alpha, selected, 0.0)[0].item()  # .6·.9
     return Finding(
-        printed=true <= slides + 1e-9,
-        corrected=abs(true - fixed) < 1e-9 and broken == 0,
+        printed=not (
+            close(true, 0.3) and close(slides, 0.0, 1e-6) and close(allowed, math.sqrt(0.54))
+        ),
+        corrected=close(fixed, true) and broken == 0 and close(wide, 1.2),
         numbers={
             "X for an equilateral triangle, weights .3": true,
             "xi with k = i allowed": slides,
@@ -163,10 +91,21 @@ def xi_index() -> Finding:
     )
 
 
+def _law_is_its_integral() -> bool:
+    """E Φ(√(d/N) − max of k normals): Φ(√(d/2N)) for one, and by the maximum's density for many."""
+    alone = separability_bounds.flat_weight_law(5, 4, 6)
+    grid = np.linspace(-12.0, 12.0, 20_001)
+    density = 24 * np.exp(-(grid**2) / 2 + 23 * special.log_ndtr(grid)) / math.sqrt(2 * math.pi)
+    many = float(np.sum(special.ndtr(math.sqrt(40 / 8) - grid) * density) * (grid[1] - grid[0]))
+    return close(alone, float(special.ndtr(math.sqrt(6 / 8))), 1e-5) and close(
+        separability_bounds.flat_weight_law(32, 8, 40), many, 1e-5
+    )
+
+
 def eighty_percent() -> Finding:
     source = generator(18)
     bounds = []
-    for alpha, x, selected in _unit_rows(19):
+    for alpha, x, selected in unit_rows(19):
         xi = separability.xi(alpha, selected, separability.minimum_separation(x))
         ball = separability.radius(alpha, x, selected)
         bounds.append(separability.printed_upper_bound(xi, selected, ball))
@@ -189,8 +128,8 @@ def eighty_percent() -> Finding:
         law = separability_bounds.flat_weight_law(512, 20, dim)
         gaps.append(abs(law - simulated[dim]))
     return Finding(
-        printed=not (orthonormal > 0.85 and floor > 0.85),
-        corrected=highest(gaps) < 0.12,
+        printed=not (orthonormal == 1.0 and floor >= math.exp(-1 / 16) and simulated[2] < 0.05),
+        corrected=highest(gaps) < 0.12 and _law_is_its_integral(),
         numbers={
             "smallest printed upper bound with the paper's r": floor,
             "exp(-1/16), below which it cannot fall": math.exp(-1 / 16),

@@ -18,6 +18,8 @@ In the paper's order ("Limitations of Normalization in Attention Mechanism", arX
 | `finite_difference` | Algorithm 5's g and its sharp bound |
 | `concentration`, `sharpness`, `coverage` | what the discussion asks to watch |
 | `trade_off` | the slides' closing sentence, and what holds instead |
+| `random_logits`, `self_adjusted` | what the discussion's other rules do without a lead |
+| `kolmogorov_smirnov` | what Algorithm 3's test can tell |
 
 A row holds the keys that count for its query. Functions take one row or any batch of rows, compute
 in the dtype they are given (float64 for a reference), and need torch and scipy only.
@@ -33,7 +35,10 @@ from headgauge.theory import (
     finite_difference,
     general_normalizer,
     jensen_gap,
+    kolmogorov_smirnov,
+    random_logits,
     selection,
+    self_adjusted,
     sensitivity,
     separability,
     separability_bounds,
@@ -52,7 +57,10 @@ __all__ = [
     "finite_difference",
     "general_normalizer",
     "jensen_gap",
+    "kolmogorov_smirnov",
+    "random_logits",
     "selection",
+    "self_adjusted",
     "sensitivity",
     "separability",
     "separability_bounds",

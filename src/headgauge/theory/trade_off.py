@@ -1,8 +1,12 @@
 """The slides' closing sentence: is no rule sharp, stable and long-context scalable at once?
 
-It is false, and sparsemax is the counterexample: a logit that leads by R = 1 gets the weight 1 at
-every length, and the rule never moves weights further than the logits moved, because it projects
-onto a convex set. What is true instead:
+It is false if sharp and scalable are asked of rows in which one logit leads, and sparsemax is the
+counterexample. Theorem. If one logit exceeds all others by 1 or more, sparsemax gives it the weight
+1 at every length; and for all rows it never moves weights further than the logits moved. Proof.
+With t = z₁ − 1 the weights (z_i − t)₊ are (1, 0, …, 0) and sum to one; and the rule is the
+projection onto a convex set. More generally α-entmax makes a row one-hot exactly from the lead
+1/(α−1) on (`one_hot_lead`). The lead is a premise: for independent bounded logits sparsemax's
+largest weight falls like L^{−1/2} (`random_logits`). What is true of every rule:
 
 Sharpness has a price, and the price does not depend on L (`lipschitz_price`). Let a rule treat all
 keys alike, ignore a constant added to all logits, and turn a lead of R into a one-hot row. Then it
@@ -12,7 +16,9 @@ distance R√(1 − 1/L) from the first. The ratio is at least 1/R. Sparsemax wi
 Lipschitz constant 1: it pays exactly the price. (A rule that jumps has no such constant at all.)
 
 What does get worse with L is the form F(l)/ΣF(l). Softmax gives a lead of R the weight 1 − η only
-for T ≤ R/log((L−1)(1−η)/η) (`softmax_temperature`), so its 1/(2T) grows like log L.
+for T ≤ R/log((L−1)(1−η)/η) (`softmax_temperature`), so its 1/(2T) grows like log L. SSMax lets it:
+with T = 1/(s log L) a lead of R over equal others has the weight 1/(1 + (L−1)L^{−sR})
+(`ssmax_weight`), which tends to 1 for sR > 1, to ½ for sR = 1 and to 0 for sR < 1.
 """
 
 import math
@@ -21,6 +27,18 @@ import math
 def lipschitz_price(lead: float) -> float:
     """1/R: the least Lipschitz constant of a rule that makes a lead of R one-hot."""
     return 1 / lead
+
+
+def one_hot_lead(alpha: float) -> float:
+    """1/(α−1): from this lead on α-entmax gives the weight 1, at every length; 1 for sparsemax."""
+    if not 1 < alpha <= 2:
+        raise ValueError(f"needs 1 < alpha <= 2, got {alpha}")
+    return 1 / (alpha - 1)
+
+
+def ssmax_weight(s: float, lead: float, length: int) -> float:
+    """1/(1 + (L−1)L^{−sR}): SSMax's weight of a logit `lead` above L − 1 equal others."""
+    return 1 / (1 + (length - 1) * length ** (-s * lead))
 
 
 def softmax_temperature(lead: float, weight: float, length: int) -> float:

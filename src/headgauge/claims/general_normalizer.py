@@ -1,0 +1,178 @@
+"""Rows 12 to 12'': Lemma 2, the Jacobian of any normaliser of the form (3)."""
+
+import math
+
+import torch
+
+from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.sampling import close, generator, highest, normal, violated
+from headgauge.theory import general_normalizer, sensitivity
+
+TWO_EQUAL = torch.full((2,), 0.5, dtype=torch.float64)
+
+
+def lemma_2() -> Finding:
+    length = 400
+    values = torch.full((length,), 10.0, dtype=torch.float64)
+    values[0] = 5.0 * length
+    slopes = -torch.expm1(-values)  # softplus'(l) = 1 − e^{−softplus(l)}
+    norm = general_normalizer.spectral_norm(values, slopes).item()
+    printed = general_normalizer.lemma_2_printed(values, slopes).item()
+
+    source = generator(22)
+    broken = 0
+    for spread in (0.1, 1.0, 5.0):
+        logits = spread * normal(50, 20, source=source)
+        for function, derivative in (
+            (torch.exp, torch.exp),
+            (torch.nn.functional.softplus, torch.sigmoid),
+            (lambda z: 1 + z**2, lambda z: 2 * z),
+        ):
+            f, df = function(logits), derivative(logits)
+            exact = general_normalizer.spectral_norm(f, df)
+            for bound in (
+                general_normalizer.logarithmic_bound,
+                general_normalizer.projector_bound,
+                general_normalizer.smallest_value_bound,
+                general_normalizer.euclidean_bound,
+            ):
+                broken += violated(exact, bound(f, df))
+    # Two of them are attained: by softmax, and by a constant slope.
+    exponential = torch.exp(normal(50, 20, source=source))
+    constant = torch.full_like(exponential, 0.7)
+    off = highest(
+        (bound(exponential, df) / general_normalizer.spectral_norm(exponential, df) - 1).abs()
+        for bound, df in (
+            (general_normalizer.logarithmic_bound, exponential),
+            (general_normalizer.projector_bound, constant),
+        )
+    )
+    # One value, one slope: the norm is F'/(LF), which the smallest value alone then gives.
+    flat, slope = torch.full((4,), 2.0, dtype=torch.float64), torch.ones(4, dtype=torch.float64)
+    by_smallest = general_normalizer.smallest_value_bound(flat, slope)
+    by_hand = (
+        close(general_normalizer.spectral_norm(flat, slope), 1 / 8)
+        and close(by_smallest, 1 / 8)
+        # ‖F′‖ = 2, ‖F‖ = 4: 2·(1/8 + 4/64).
+        and close(general_normalizer.euclidean_bound(flat, slope), 3 / 8)
+    )
+    return Finding(
+        # max|F'| = 1: 1/4000 + 2000/4000².
+        printed=not (norm > printed and close(printed, 3.75e-4)),
+        corrected=broken == 0 and off < 1e-9 and by_hand,
+        numbers={
+            "norm, softplus with values (2000, 10, ..., 10), L=400": norm,
+            "printed bound": printed,
+            "corrected bound there": general_normalizer.projector_bound(values, slopes).item(),
+            "violations of the corrected forms": broken,
+            "relative distance of the attained ones from the norm": off,
+        },
+    )
+
+
+def small_f_is_unstable() -> Finding:
+    def row(lowest: float) -> tuple[float, float, float]:
+        values = torch.exp(torch.tensor([0.0, 0.3, lowest], dtype=torch.float64))
+        norm = general_normalizer.spectral_norm(values, values).item()
+        printed = general_normalizer.uncapped_lemma_2_printed(values, values).item()
+        return norm, printed, general_normalizer.logarithmic_bound(values, values).item()
+
+    norm_60, printed_60, governed_60 = row(-60.0)
+    norm_6, printed_6, governed_6 = row(-6.0)
+    # Two keys are left: 2p(1−p). The printed second term alone is e^(.3+.3+120)/9.
+    left = 2 * math.exp(0.3) / (1 + math.exp(0.3)) ** 2
+    return Finding(
+        printed=not (close(norm_60, left) and close(printed_60 * 9 * math.exp(-120.6), 1.0)),
+        # For softmax (log F)' = 1, and the bound it gives is the norm itself.
+        corrected=close(norm_60, governed_60) and close(norm_6, governed_6),
+        numbers={
+            "norm, smallest F = e^-6": norm_6,
+            "printed expression there": printed_6,
+            "norm, smallest F = e^-60": norm_60,
+            "printed expression at e^-60": printed_60,
+        },
+    )
+
+
+def corollary_from_lemma() -> Finding:
+    """Corollary 3 would follow if Lemma 2's right side never exceeded it."""
+    source = generator(23)
+    temperature = 0.5
+    f = torch.exp(normal(200, 10, source=source))
+    lemma = general_normalizer.lemma_2_printed(f, f)
+    ratio = f.amax(-1) / f.amin(-1) / 10
+    reads = close(
+        general_normalizer.uncapped_lemma_2_printed(f, f / temperature) / (ratio + ratio**2),
+        1 / temperature,
+    )
+    flat = torch.ones(2, dtype=torch.float64)
+    at_flat = general_normalizer.uncapped_lemma_2_printed(flat, flat).item()
+    exceeding = int((lemma > sensitivity.corollary_3_printed(1.0)).sum())
+    # Directly: the Jacobian of softmax is C(p), and λ₁(C) ≤ ‖C‖_F ≤ ½, attained at the tie.
+    p = f / f.sum(-1, keepdim=True)
+    frobenius = sensitivity.frobenius_norm(p)
+    broken = violated(general_normalizer.spectral_norm(f, f), frobenius)
+    broken += violated(frobenius, torch.full_like(frobenius, 0.5))
+    at_tie = sensitivity.frobenius_norm(TWO_EQUAL).item()
+    matrix = torch.diag_embed(p) - p[..., :, None] * p[..., None, :]
+    return Finding(
+        # It reads (ρ/L + ρ²/L²)/T, which is ¾ at two equal logits, and Corollary 3 would be ¼.
+        printed=not (
+            reads
+            and exceeding > 0
+            and close(at_flat, 0.75)
+            and close(sensitivity.corollary_3_printed(1.0), 0.25)
+        ),
+        corrected=broken == 0
+        and close(at_tie, 0.5)
+        and close(frobenius, torch.linalg.matrix_norm(matrix)),
+        numbers={
+            "rows of 200 where Lemma 2 allows more than 1/(4T)": exceeding,
+            "Lemma 2 at two equal logits, T=1": at_flat,
+            "Corollary 3 there": sensitivity.corollary_3_printed(1.0),
+            "violations of norm <= Frobenius norm <= 1/2": broken,
+            "Frobenius norm at two equal logits": at_tie,
+        },
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="12",
+        where="Lemma 2, eq. (13)",
+        statement="‖∇α‖₂ ≤ max|F′| (1/(L min F) + max F/(L² min F²)) for every F.",
+        verdict=Verdict.FALSE,
+        because="The second term lacks a factor L: softplus with values (5L, 10, …, 10), L = 400, "
+        "has ‖∇α‖₂ = 1.12e−3 against 3.75e−4. The appendix has no proof of it.",
+        corrected="∇α = C(p)diag((log F)′), so ‖∇α‖₂ ≤ λ₁(C(p))·max|F′/F| ≤ ½max|F′/F|; also "
+        "≤ max|F′|√L‖F‖₂/(ΣF)². The printed form is true with Euclidean norms.",
+        code=(
+            "theory.general_normalizer.lemma_2_printed",
+            "theory.general_normalizer.logarithmic_bound",
+            "theory.general_normalizer.projector_bound",
+        ),
+        check=lemma_2,
+    ),
+    Claim(
+        id="12'",
+        where="After Lemma 2; section 4",
+        statement="A logit that pushes F towards zero makes the Jacobian large.",
+        verdict=Verdict.FALSE,
+        because="Softmax at T = 1 with min F = e^(−60): ‖∇α‖₂ = 0.489 while the printed expression "
+        "is about 1e51.",
+        corrected="The Jacobian is governed by (log F)′, not by how small F is.",
+        code=("theory.general_normalizer.logarithmic_bound",),
+        check=small_f_is_unstable,
+    ),
+    Claim(
+        id="12''",
+        where="Introduction, section 2.3",
+        statement="Lemma 2 specialised to softmax gives Corollary 3.",
+        verdict=Verdict.NOT_IMPLIED,
+        because="With F = e^(l/T) Lemma 2 reads (ρ/L + ρ²/L²)/T, ρ = max F/min F, which exceeds "
+        "1/(4T), already at two equal logits.",
+        corrected="1/(2T) follows from ∇α = C(p)/T directly.",
+        code=("theory.general_normalizer.uncapped_lemma_2_printed",),
+        check=corollary_from_lemma,
+    ),
+)
