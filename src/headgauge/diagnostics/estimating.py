@@ -43,6 +43,9 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     flops, measure = _forward_rate(plan), _measure_rate(plan)
     seconds = sum(_forward_flops(plan, length) / flops for length in lengths)
     seconds += sum(_rows_and_keys(plan, length) * measure for length in lengths)
+    if lengths:  # the first window is read the other way too
+        others = [len(unit.other) for unit in plan.units if unit.other is not None]
+        seconds += sum(_pass_flops(plan, length) / flops for length in others)
     memory = _memory(plan, max(lengths, default=0)) * jobs
     disk = sum(_disk(plan, length) for length in lengths) + _FIGURE_BYTES
     return Estimate(seconds / jobs, memory, disk)
@@ -63,12 +66,16 @@ def _heads(plan: Plan) -> int:
 
 
 def _forward_flops(plan: Plan, length: int) -> float:
+    settings = _scan(plan)
+    passes = 1 + ("final" in settings.vectors) + settings.depth
+    return passes * _pass_flops(plan, length)
+
+
+def _pass_flops(plan: Plan, length: int) -> float:
     facts = plan.loaded.facts
     weights = sum(each.numel() for each in plan.loaded.model.parameters())
     square = 4.0 * facts.layers * facts.heads * facts.head_dim * length * length
-    settings = _scan(plan)
-    passes = 1 + ("final" in settings.vectors) + settings.depth
-    return passes * (2.0 * weights * length + square)
+    return 2.0 * weights * length + square
 
 
 def _rows_and_keys(plan: Plan, length: int) -> float:

@@ -1,6 +1,6 @@
 """GGUF files: what they are, and converted copies of them.
 
-Converting a file takes half a minute at each start, nearly all of it in making the tokenizer. So a
+Converting a file takes up to half a minute at each start (weights first, then the tokenizer). So a
 copy is kept as safetensors with its configuration and tokenizer, under the file's sha256 and the
 version of transformers that converted it. It appears under its name only when it is complete. What
 the file says of BOS and EOS is not in it: transformers drops that, and the file is at hand.
