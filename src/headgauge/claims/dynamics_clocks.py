@@ -79,7 +79,7 @@ def same_curve() -> Finding:
     halfway = [clocks.times_to(0.5, *at) for at in ends]
     times = torch.tensor(sorted({*sum(halfway, ()), *ends.values()}), dtype=torch.float64)
     pair = [schemes.get("pre_ln"), schemes.get("peri_ln")]
-    tokens, beta = ([at[k] for at in ends for _ in pair] for k in (0, 1))
+    tokens, beta = [n for n, _ in ends for _ in pair], [b for _, b in ends for _ in pair]
     found = equiangular.solve_many(pair * len(ends), tokens, beta, times, tolerance=1e-7)
     ahead = found.log_gap[::2] - found.log_gap[1::2]
     product = 2 * found.radius.log() + found.log_gap
