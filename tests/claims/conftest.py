@@ -4,6 +4,7 @@ import importlib
 import math
 from collections.abc import Callable
 
+import jaxtyping
 import pytest
 
 from headgauge import claims
@@ -38,7 +39,14 @@ def widened(factor: float) -> Callable[[Callable], Callable]:
     return change
 
 
-BREAKS = {"nan": nan, "loose": times(100.0), "tight": times(0.1), "wide": widened(100.0)}
+BREAKS = {
+    "double": times(2.0),
+    "half": times(0.5),
+    "nan": nan,
+    "loose": times(100.0),
+    "tight": times(0.1),
+    "wide": widened(100.0),
+}
 
 
 def _owner(target: str) -> tuple[object, str]:
@@ -52,16 +60,22 @@ def _owner(target: str) -> tuple[object, str]:
         return getattr(importlib.import_module(module), inside), name
 
 
-def broken(original, how: str):
-    """A function that gives something else, or another number."""
-    return BREAKS[how](original) if callable(original) else BREAKS[how](lambda: original)()
+def broken(original, how: str | Callable):
+    """A function that gives something else, or another number; `how` by name or as it is."""
+    change = BREAKS[how] if isinstance(how, str) else how
+    return change(original) if callable(original) else change(lambda: original)()
 
 
 @pytest.fixture
 def ledger_notices(monkeypatch):
-    """Whether the claim disagrees once a function of theory or dynamics is broken in this way."""
+    """Whether the claim disagrees once a function of theory or dynamics is broken in this way.
 
-    def call(claim_id: str, target: str, how: str) -> bool:
+    Shapes are not checked meanwhile, which takes most of the time: they are where the check runs as
+    it is (`test_ledger`).
+    """
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+
+    def call(claim_id: str, target: str, how: str | Callable) -> bool:
         owner, name = _owner(target)
         monkeypatch.setattr(owner, name, broken(getattr(owner, name), how))
         return not next(claims.run([claims.find(claim_id)])).agrees

@@ -1,29 +1,42 @@
+import math
+from dataclasses import replace
+
 import pytest
 
-BROKEN = [
-    ("D1", "dynamics.equiangular.Equiangular.attend", "tight"),
-    ("D1", "dynamics.equiangular.Equiangular.attend", "loose"),
-    ("D1", "dynamics.equiangular.Equiangular.field", "tight"),
-    ("D2", "dynamics.rates.initial_velocity", "nan"),
-    ("D2", "dynamics.rates.initial_velocity", "tight"),
-    ("D2", "dynamics.rates.initial_velocity", "loose"),
-    ("D2", "dynamics.schemes.PostLn.initial_velocity", "nan"),
-    ("D2", "dynamics.schemes.PostLn.initial_velocity", "tight"),
-    ("D2", "dynamics.schemes.PreLn.initial_velocity", "nan"),
-    ("D2", "dynamics.schemes.PreLn.initial_velocity", "tight"),
-    ("D2", "dynamics.schemes.MixLn.initial_velocity", "nan"),
-    ("D2", "dynamics.schemes.MixLn.initial_velocity", "tight"),
-    ("D2", "dynamics.schemes.PeriLn.initial_velocity", "nan"),
-    ("D2", "dynamics.schemes.PeriLn.initial_velocity", "tight"),
-    ("D2", "dynamics.schemes.NGpt.initial_velocity", "nan"),
-    ("D2", "dynamics.schemes.NGpt.initial_velocity", "tight"),
-    ("D2", "dynamics.schemes.LnScaling.initial_velocity", "nan"),
-    ("D2", "dynamics.schemes.LnScaling.initial_velocity", "tight"),
-    ("D3", "dynamics.schemes.PostLn.final_rate", "nan"),
-    ("D3", "dynamics.schemes.LnScaling.clock", "tight"),
-]
+from claims.mutants import instead, power, scaled, with_argument
+
+ATTEND = "dynamics.equiangular.Equiangular.attend"
+SLIPS = {
+    "D1 pull": (ATTEND, scaled(2.0, part=1)),
+    "D1 radial": (ATTEND, scaled(0.5, part=2)),
+    "D1 norm not squared": (ATTEND, power(2.0, part=3)),
+    "D1 n for n-1": (ATTEND, with_argument("self", lambda s: replace(s, tokens=s.tokens + 1))),
+    "D2 Post-LN": ("dynamics.schemes.PostLn.initial_velocity", "half"),
+    "D2 Pre-LN without r": (
+        "dynamics.schemes.PreLn.initial_velocity",
+        with_argument("radius", lambda _: 1.0),
+    ),
+    "D2 Mix-LN with r": (
+        "dynamics.schemes.MixLn.initial_velocity",
+        instead(lambda self, tokens, beta, radius: 2 / (math.exp(beta) + tokens - 1) / radius),
+    ),
+    "D2 Peri-LN with n": (
+        "dynamics.schemes.PeriLn.initial_velocity",
+        with_argument("tokens", lambda n: n + 1),
+    ),
+    "D2 nGPT without alpha": (
+        "dynamics.schemes.NGpt.initial_velocity",
+        with_argument("self", lambda s: replace(s, alpha=1.0)),
+    ),
+    "D3 Pre-LN's r/t": ("dynamics.schemes.PreLn.gain", "double"),
+    "D3 LN-Scaling's root": ("dynamics.schemes.LnScaling.clock", power(2.0)),
+    "D3 nGPT's integral": (
+        "dynamics.schemes.NGpt.clock",
+        with_argument("self", lambda s: replace(s, decay=0.0)),
+    ),
+}
 
 
-@pytest.mark.parametrize(("claim_id", "target", "how"), BROKEN)
-def test_a_broken_formula_is_noticed(ledger_notices, claim_id, target, how):
-    assert ledger_notices(claim_id, target, how)
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_is_noticed(ledger_notices, slip):
+    assert ledger_notices(slip.split()[0], *SLIPS[slip])

@@ -1,28 +1,59 @@
+import math
+
 import pytest
 
-BROKEN = [
-    ("D6", "dynamics.theorems.attention_bound_printed", "nan"),
-    ("D6", "dynamics.theorems.attention_bound_printed", "tight"),
-    ("D6", "dynamics.theorems.attention_bound_printed", "loose"),
-    ("D6", "dynamics.theorems.across_bound", "nan"),
-    ("D6", "dynamics.theorems.across_bound", "tight"),
-    ("D6", "dynamics.theorems.across_bound", "loose"),
-    ("D6", "dynamics.theorems.attention_size", "nan"),
-    ("D6", "dynamics.theorems.attention_size", "tight"),
-    ("D6", "dynamics.theorems.attention_size", "loose"),
-    ("D7", "dynamics.theorems.cone_scale", "nan"),
-    ("D7", "dynamics.theorems.cone_scale", "tight"),
-    ("D7", "dynamics.theorems.cone_rates", "nan"),
-    ("D7", "dynamics.theorems.cone_rates", "tight"),
-    ("D7", "dynamics.theorems.cone_rates", "loose"),
-    ("D7", "dynamics.theorems.cone_rates", "wide"),
-    ("D8", "dynamics.rates.final_rate", "nan"),
-    ("D8", "dynamics.rates.final_rate", "tight"),
-    ("D8", "dynamics.rates.final_rate", "loose"),
-    ("D8", "dynamics.schemes.LnScalingPre.clock", "tight"),
-]
+from claims.mutants import instead, power, scaled, with_argument
+from headgauge.dynamics import schemes
+
+BOUND, SIZE = "dynamics.theorems.attention_bound_stated", "dynamics.theorems.attention_size"
+RATES, SCALE = "dynamics.theorems.cone_rates", "dynamics.theorems.cone_scale"
 
 
-@pytest.mark.parametrize(("claim_id", "target", "how"), BROKEN)
-def test_a_broken_formula_is_noticed(ledger_notices, claim_id, target, how):
-    assert ledger_notices(claim_id, target, how)
+def scale_of(kind: type, change):
+    """Another scale for one scheme."""
+
+    def slip(original):
+        return lambda scheme, time: (
+            change(original(scheme, time)) if isinstance(scheme, kind) else original(scheme, time)
+        )
+
+    return slip
+
+
+SLIPS = {
+    "D6 bound": (BOUND, "double"),
+    "D6 bound without a root": (BOUND, instead(lambda n, d: math.log(n) / n + math.log(n) / d)),
+    "D6 bound over d^2": (
+        BOUND,
+        instead(lambda n, d: math.sqrt(math.log(n) / n) + math.log(n) / d**2),
+    ),
+    "D6 bound over root d": (
+        BOUND,
+        instead(lambda n, d: math.sqrt(math.log(n) / n) + math.log(n) / math.sqrt(d)),
+    ),
+    "D6 across": ("dynamics.theorems.across_bound", "half"),
+    "D6 across, double": ("dynamics.theorems.across_bound", "double"),
+    "D6 size": (SIZE, "double"),
+    "D6 size without d": (SIZE, with_argument("beta", lambda _: 0.0)),
+    "D6 size over root d": (SIZE, instead(lambda n, d: math.hypot(n**-0.5, d**-0.5))),
+    "D7 a quarter of delta": (RATES, with_argument("width", lambda width: width / 4)),
+    "D7 twice delta": (RATES, with_argument("width", lambda width: width * 2)),
+    "D7 half of beta": (RATES, with_argument("beta", lambda beta: beta / 2)),
+    "D7 twice beta": (RATES, with_argument("beta", lambda beta: beta * 2)),
+    "D7 rates, wide": (RATES, "wide"),
+    "D7 moves": ("dynamics.schemes.Scheme.rates", scaled(2.0, part=0)),
+    "D7 nGPT's scale": (SCALE, scale_of(schemes.NGpt, lambda scale: 1 / scale)),
+    "D7 LN-Scaling's scale": (SCALE, scale_of(schemes.LnScaling, lambda scale: scale**2)),
+    "D8 gain": ("dynamics.schemes.LnScaling.gain", "double"),
+    "D8 gain without a root": ("dynamics.schemes.LnScaling.gain", power(2.0)),
+    "D8 does not grow": (
+        "dynamics.schemes.LnScalingPre.grows",
+        lambda grows: lambda *a: ~grows(*a),
+    ),
+    "D8 clock": ("dynamics.schemes.LnScalingPre.clock", "double"),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_is_noticed(ledger_notices, slip):
+    assert ledger_notices(slip.split()[0], *SLIPS[slip])

@@ -1,20 +1,35 @@
+import math
+
 import pytest
 
-BROKEN = [
-    ("D4", "dynamics.schemes.Scheme.rates", "tight"),
-    ("D5", "dynamics.theorems.radial_rate_printed", "nan"),
-    ("D5", "dynamics.theorems.radial_rate_printed", "tight"),
-    ("D5", "dynamics.theorems.radial_rate_printed", "loose"),
-    ("D5", "dynamics.theorems.least_radial_rate", "nan"),
-    ("D5", "dynamics.theorems.least_radial_rate", "tight"),
-    ("D5", "dynamics.theorems.least_radial_rate", "loose"),
-    ("D5", "dynamics.theorems.tokens_allowed", "tight"),
-    ("D5", "dynamics.theorems.tokens_allowed", "loose"),
-    ("D5", "dynamics.theorems.least_radial_cosine", "nan"),
-    ("D5", "dynamics.theorems.least_radial_cosine", "tight"),
-]
+from claims.mutants import instead, power, with_argument
+
+SLIPS = {
+    "D4 1/r^2": ("dynamics.schemes.Scheme.rates", power(2.0, part=0)),
+    "D4 LN-Scaling fades": ("dynamics.schemes.LnScaling.gain", power(4.0)),
+    "D4 attention repels": ("dynamics.attention.Attention.output", lambda f: lambda *a: -f(*a)),
+    "D5 stated": ("dynamics.theorems.radial_rate_stated", "double"),
+    "D5 stated, n for n-1": (
+        "dynamics.theorems.radial_rate_stated",
+        instead(lambda n, beta: (math.exp(beta) - n) / (n * math.exp(beta))),
+    ),
+    "D5 stated without 1/n": (
+        "dynamics.theorems.radial_rate_stated",
+        instead(lambda n, beta: 1 - (n - 1) * math.exp(-beta)),
+    ),
+    "D5 least, nan": ("dynamics.theorems.least_radial_rate", "nan"),
+    "D5 least, n for n-1": (
+        "dynamics.theorems.least_radial_rate",
+        with_argument("tokens", lambda n: n + 1),
+    ),
+    "D5 allowed without beta": (
+        "dynamics.theorems.tokens_allowed",
+        instead(lambda beta: 1 + math.exp(beta + 1)),
+    ),
+    "D5 attained elsewhere": ("dynamics.theorems.least_radial_cosine", "half"),
+}
 
 
-@pytest.mark.parametrize(("claim_id", "target", "how"), BROKEN)
-def test_a_broken_formula_is_noticed(ledger_notices, claim_id, target, how):
-    assert ledger_notices(claim_id, target, how)
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_is_noticed(ledger_notices, slip):
+    assert ledger_notices(slip.split()[0], *SLIPS[slip])
