@@ -84,8 +84,11 @@ class Reproduction:
         found = {}
         for text, scan in self.scans.items():
             quick = "quick run: " * bool(scan.manifest["settings"].get("quick"))
+            data = scan.manifest["data"]
+            own = "" if data is None or data["name"] == text else f"here {text}"  # of two alike
             role = text_role(text, len(self.scans), self.judging.chosen_on)
-            found[text] = f"{quick}{scan.caption}{f' ({role})' * bool(role)}"
+            told = ", ".join(filter(None, (own, role)))
+            found[text] = f"{quick}{scan.caption}{f' ({told})' * bool(told)}"
         return found
 
     def draw(self) -> list[Path]:

@@ -254,6 +254,7 @@ def _sensitivity():
 
 def _vanishing():
     weights = {"largest_weight": 0.5, "top_mass": 0.9, "largest_off_sink": 0.3}
+    other = {name: 0.8 * at_64 for name, at_64 in weights.items()}
     bounds = {"bound_range": 0.8, "bound_mean": 5.0, "bound_printed": 1e9}
     return [
         {
@@ -268,7 +269,7 @@ def _vanishing():
             "rows": 32.0,
         }
         for rule in ("model", "ssmax")
-        for measure, at_64 in (weights if rule == "ssmax" else weights | bounds).items()
+        for measure, at_64 in (other if rule == "ssmax" else weights | bounds).items()
         for length in LENGTHS
     ]
 

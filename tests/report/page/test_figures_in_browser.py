@@ -143,6 +143,7 @@ def test_the_weights_over_l_stand_beside_one_over_l_and_the_bounds(reproduction)
     assert reproduction.line(bounds, "bound_range")[64] == pytest.approx(0.8)
     reproduction.choose(chosen(reproduction, "rule"), "ssmax")
     assert "rule ssmax" in reproduction.text("#vanishing figcaption")
+    assert reproduction.line(weights, "largest_weight")[64] == pytest.approx(0.4)
     assert reproduction.line(bounds, "bound_range")[64] == pytest.approx(0.8)  # the model's own
 
 

@@ -11,7 +11,7 @@ function behindClaims(paper) {
   return [el('details', { class: 'behind' }, el('summary', null, BEHIND), parts)];
 }
 
-const BEHIND = 'The numbers behind the claims without a figure: vectors, coverage, signs';
+const BEHIND = 'The numbers behind the claims that have no figure';
 
 function smallTable(title, said, columns, rows) {
   const made = table(columns, rows, { class: 'dense', label: title });
