@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import polars as pl
 import pytest
@@ -31,7 +32,7 @@ def _curves(choice=CHOICE, separability=SETTLED, distance=DISTANCE, **more) -> l
     ]  # fmt: skip
 
 
-def _frame(frames, *curves, critical=60, in_full=None) -> pl.DataFrame:
+def _frame(frames, *curves, critical: Any = 60, in_full=None) -> pl.DataFrame:
     critical = critical if isinstance(critical, list) else [(CHOICE, critical), (OTHER, critical)]
     rows = [
         choice | {"critical_n": n, "expected": expected}

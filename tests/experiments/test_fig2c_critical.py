@@ -269,7 +269,9 @@ def test_draws_of_fewer_heads_are_without_replacement_and_the_same_at_every_l():
         assert (fewer(heads, 144, 30, seed=0) == np.ones((1, heads))).all()
 
 
-def _tables(frames, heads: int, seed: int = 0) -> tuple[Measured, dict[int, tuple]]:
+def _tables(
+    frames, heads: int, seed: int = 0
+) -> tuple[Measured, dict[int, tuple[np.ndarray, np.ndarray]]]:
     """At three lengths, expectations that come nearer with N: later, the longer."""
     draw = np.random.default_rng(seed)
     tables, curves = {}, []

@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ NAMES = [name for name in vars(limits) if name.isupper()]
 PLAIN = {0, 1, 2, 3, 5, 10, 16, 20, 100, -1, 0.5, 0.8, 1e3, 1e-6, 0.005, 256}
 
 
-def _numbers(path: Path) -> set[float]:
+def _numbers(path: Path) -> set[Any]:
     """Numbers in expressions; those in a format, such as .2f, are none."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {

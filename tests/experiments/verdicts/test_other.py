@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from headgauge.experiments.verdicts import other
@@ -43,6 +45,7 @@ def test_largest_vanishes(frames, slope, half, verdict):
 
 
 def test_few_rows_windows_or_lengths(frames):
+    few: dict[str, Any]
     for few in ({"rows": 31.0}, {"windows": 1}):
         row = other.largest_vanishes(_evidence(frames, *_vanishing(frames, -1.0, **few)))
         assert row.verdict == FEW_ROWS
