@@ -78,8 +78,8 @@ def linear_in_length() -> Finding:
         x = x / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
         sums.append(expected_limits.corollary_2_printed(alpha, x).item())
         upper.append(expected_distance.sandwich(alpha, x, n)[1].item())
-        # Unit vectors: S = 1.
-        caps.append(close(expected_limits.cap(alpha, x, n), (1 - n / length) * (n + 1)))
+        # Vectors of length 2: S = 2.
+        caps.append(close(expected_limits.cap(alpha, 2 * x, n), (1 - n / length) * (n + 1) * 2))
         misprint.append(expected_distance.printed(alpha, x, n).item())
         actual.append(distance(alpha, x, top_n(alpha, n)).item())
     # Unit vectors, logits in [−1, 1]: C₂ = e². N of them at 1 and the rest at −1 approach the cap,

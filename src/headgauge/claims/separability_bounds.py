@@ -132,8 +132,8 @@ def _random_radius_check() -> tuple[float, int]:
     """Simulated N_s against its conditional expectation: the largest deviation in standard errors,
     and how often the elementary lower bound is not below it or says nothing."""
     source = generator(14)
-    draws, length, n, deviations, broken = 1500, 30, 6, [], 0
-    for sharpness, dim in ((0.0, 4), (1.0, 16), (0.5, 64)):
+    draws, length, deviations, broken = 1500, 30, [], 0
+    for sharpness, dim, n in ((0.0, 4, 2), (1.0, 16, 6), (0.5, 64, 6)):
         alpha = weights(length, sharpness=sharpness, source=source)
         selected = top_n(alpha, n)
         x = 2 * sphere(length, dim, source=source)
