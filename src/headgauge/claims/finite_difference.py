@@ -2,7 +2,9 @@
 
 import math
 
+import numpy as np
 import torch
+from scipy import integrate
 
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import close, generator, highest, lowest, normal
@@ -42,6 +44,24 @@ def swap_example() -> Finding:
     )
 
 
+def _mean_is_its_integral() -> bool:
+    """E‖Cv‖ by the eigenvalues of C, not its determinant; also for a row that sums to .9."""
+    rows = torch.tensor([[0.7, 0.2, 0.1], [0.4, 0.3, 0.2]], dtype=torch.float64)
+    for p, mean in zip(rows, finite_difference.mean_over_directions(rows, 2.0, 5), strict=True):
+        squares = torch.linalg.eigvalsh(torch.diag(p) - torch.outer(p, p)).numpy() ** 2
+
+        def integrand(log_u: float, squares: np.ndarray = squares) -> float:
+            u = math.exp(log_u)
+            return -math.expm1(-0.5 * float(np.log1p(u * u * squares).sum())) / u
+
+        total = integrate.quad(integrand, -14.0, 22.0, limit=500)[0]
+        # |z| of five normals has the mean √2 Γ(3)/Γ(5/2); T = 2.
+        direct = math.sqrt(2 / math.pi) * total * math.gamma(2.5) / (2 * math.sqrt(2)) / 2
+        if not close(mean / direct, 1.0, 1e-6):
+            return False
+    return True
+
+
 def random_direction() -> Finding:
     source, temperature = generator(24), 0.5
     numbers: dict[str, float | int | str] = {}
@@ -73,6 +93,7 @@ def random_direction() -> Finding:
     by_hand = close(finite_difference.mean_over_directions(two), 1 / math.pi) and close(
         finite_difference.root_mean_square_over_directions(two), 1 / (2 * math.sqrt(2))
     )
+    by_hand &= _mean_is_its_integral()
     return Finding(
         printed=not (
             20 > highest(short) > lowest(short) > 7

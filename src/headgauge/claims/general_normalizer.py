@@ -43,7 +43,7 @@ def lemma_2() -> Finding:
     off = highest(
         (bound(exponential, df) / general_normalizer.spectral_norm(exponential, df) - 1).abs()
         for bound, df in (
-            (general_normalizer.logarithmic_bound, exponential),
+            (general_normalizer.logarithmic_bound, 2 * exponential),
             (general_normalizer.projector_bound, constant),
         )
     )
@@ -56,9 +56,10 @@ def lemma_2() -> Finding:
         # ‖F′‖ = 2, ‖F‖ = 4: 2·(1/8 + 4/64).
         and close(general_normalizer.euclidean_bound(flat, slope), 3 / 8)
     )
+    capped = general_normalizer.lemma_2_printed(flat / 1000, slope)
     return Finding(
         # max|F'| = 1: 1/4000 + 2000/4000².
-        printed=not (norm > printed and close(printed, 3.75e-4)),
+        printed=not (norm > printed and close(printed, 3.75e-4) and close(capped, math.sqrt(2))),
         corrected=broken == 0 and off < 1e-9 and by_hand,
         numbers={
             "norm, softplus with values (2000, 10, ..., 10), L=400": norm,
@@ -81,10 +82,14 @@ def small_f_is_unstable() -> Finding:
     norm_6, printed_6, governed_6 = row(-6.0)
     # Two keys are left: 2p(1−p). The printed second term alone is e^(.3+.3+120)/9.
     left = 2 * math.exp(0.3) / (1 + math.exp(0.3)) ** 2
+    f = torch.exp(torch.tensor([0.0, 0.3, -60.0], dtype=torch.float64))
+    colder = general_normalizer.logarithmic_bound(f, 2 * f)
     return Finding(
         printed=not (close(norm_60, left) and close(printed_60 * 9 * math.exp(-120.6), 1.0)),
         # For softmax (log F)' = 1, and the bound it gives is the norm itself.
-        corrected=close(norm_60, governed_60) and close(norm_6, governed_6),
+        corrected=close(norm_60, governed_60)
+        and close(norm_6, governed_6)
+        and close(colder, 2 * norm_60),
         numbers={
             "norm, smallest F = e^-6": norm_6,
             "printed expression there": printed_6,

@@ -18,6 +18,7 @@ from headgauge.claims import (
     rules,
     sensitivity,
     separability,
+    trade_off,
     vanishing,
     wording,
 )
@@ -36,6 +37,7 @@ CLAIMS: tuple[Claim, ...] = (
     *general_normalizer.CLAIMS,
     *finite_difference.CLAIMS,
     *wording.CLAIMS,
+    *trade_off.CLAIMS,
     *rules.CLAIMS,
     *kolmogorov_smirnov.CLAIMS,
     *dynamics.CLAIMS,

@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from headgauge.claims.expected_distance import orthonormal
+from headgauge.claims.expected_distance import flat_ones, orthonormal
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import close, generator, highest, rows, sphere, violated
 from headgauge.theory import distance_bounds, expected_distance, expected_limits
@@ -68,7 +68,7 @@ def sum_of_norms() -> Finding:
 def linear_in_length() -> Finding:
     source = generator(9)
     n, dim, lengths = 5, 32, [32, 128, 512, 2048]
-    sums, upper, misprint, actual = [], [], [], []
+    sums, upper, caps, misprint, actual = [], [], [], [], []
     for length in lengths:
         logits = torch.rand(length, dtype=torch.float64, generator=source) * 2 - 1
         alpha = torch.softmax(logits, -1)
@@ -78,6 +78,8 @@ def linear_in_length() -> Finding:
         x = x / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
         sums.append(expected_limits.corollary_2_printed(alpha, x).item())
         upper.append(expected_distance.sandwich(alpha, x, n)[1].item())
+        # Vectors of length 2: S = 2.
+        caps.append(close(expected_limits.cap(alpha, 2 * x, n), (1 - n / length) * (n + 1) * 2))
         misprint.append(expected_distance.printed(alpha, x, n).item())
         actual.append(distance(alpha, x, top_n(alpha, n)).item())
     # Unit vectors, logits in [−1, 1]: C₂ = e². N of them at 1 and the rest at −1 approach the cap,
@@ -88,9 +90,14 @@ def linear_in_length() -> Finding:
     alpha = torch.softmax(logits, -1)
     most = distance(alpha, logits[:, None], top_n(alpha, n)).item()
     return Finding(
-        printed=not (close(sums, 1.0) and _slope(lengths, misprint) > 0.9),
+        printed=not (
+            close(sums, 1.0)
+            and _slope(lengths, misprint) > 0.9
+            and close(expected_distance.printed(*flat_ones(5), 2), 0.9)
+        ),
         # Flat weights, orthonormal vectors: the bound is E itself.
         corrected=highest(upper) <= n + 1
+        and all(caps)
         and close(expected_distance.sandwich(*orthonormal(50), n)[1], 0.9 * math.sqrt(n + 1))
         and highest([*actual, most]) <= cap
         and close(most / cap, 1.0, 1e-3),

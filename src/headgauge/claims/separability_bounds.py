@@ -95,6 +95,10 @@ def _put_together() -> bool:
         bounds(row, everything, 0.45, 400)[0][0],
         bounds(row, everything, 0.25, 400)[1][0],
     )
+    each = bounds(row, everything, 0.3, 400)
+    together = separability_bounds.fixed_radius_bounds(row, everything, 0.3, 400)
+    if not all(close(a, b.mean()) for a, b in zip(together, each, strict=True)):
+        return False
     mean = math.sqrt(0.125)
     least = mean / math.sqrt(1 + 2 / 400 / 2)
     return close(1 - lower, math.exp(-399 * (0.45 - mean) ** 2 / 0.25), 1e-12) and close(
@@ -128,8 +132,8 @@ def _random_radius_check() -> tuple[float, int]:
     """Simulated N_s against its conditional expectation: the largest deviation in standard errors,
     and how often the elementary lower bound is not below it or says nothing."""
     source = generator(14)
-    draws, length, n, deviations, broken = 1500, 30, 6, [], 0
-    for sharpness, dim in ((0.0, 4), (1.0, 16), (0.5, 64)):
+    draws, length, deviations, broken = 1500, 30, [], 0
+    for sharpness, dim, n in ((0.0, 4, 2), (1.0, 16, 6), (0.5, 64, 6)):
         alpha = weights(length, sharpness=sharpness, source=source)
         selected = top_n(alpha, n)
         x = 2 * sphere(length, dim, source=source)
@@ -141,6 +145,9 @@ def _random_radius_check() -> tuple[float, int]:
         counted = separability.separable_count(rows, fresh, chosen).to(torch.float64)
         error = counted.std() / math.sqrt(draws)
         deviations.append((counted.mean() - expected).abs() / (error + 1e-9))
+        # A single selected key coincides with s.
+        alone = separability_bounds.expected_count_given_selected(alpha, x, top_n(alpha, 1), 2.0)
+        broken += int(not close(alone, 1.0))
     # F_d by hand: half of 1 + c on the sphere, an arc on the circle.
     cosine = torch.tensor([-0.7, 0.0, 0.4], dtype=torch.float64)
     on_sphere = separability_bounds.cap_probability(cosine, 3)

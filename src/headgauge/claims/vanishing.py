@@ -78,19 +78,24 @@ def any_length_independent_rule() -> Finding:
     sparsemax = normalizers.get("sparsemax")
     softmax = normalizers.get("softmax")
     sparse = [sparsemax(_one_winner(length, 1.0, 0.0))[0].item() for length in LENGTHS]
-    soft = [softmax(_one_winner(length, 1.0, 0.0))[0].item() * length for length in LENGTHS]
-    # Softmax is of the form (3), with F from 1 to e here, and this row attains its sharp bound.
-    bounds = [vanishing.lemma_1_bounds(1.0, math.e, length)[1] * length for length in LENGTHS]
+    soft, bounds = [], []
+    for length in LENGTHS:
+        # Softmax is of the form (3). Logits of .5 and 1.5 make F go from e^.5 to e^1.5, and one
+        # that differs from the others attains the sharp bound, on either side.
+        bounds += vanishing.lemma_1_bounds(math.exp(0.5), math.exp(1.5), length)
+        soft.append(softmax(_one_winner(length, 0.5, 1.5))[0].item())
+        soft.append(softmax(_one_winner(length, 1.5, 0.5))[0].item())
+    most = soft[-1] * LENGTHS[-1]
     return Finding(
         printed=not close(sparse, 1.0),
-        corrected=all(close(a, b) for a, b in zip(soft, bounds, strict=True))
-        and close(bounds[-1], math.e, 1e-4),
+        corrected=all(close(a / b, 1.0) for a, b in zip(soft, bounds, strict=True))
+        and close(most, math.e, 1e-4),
         numbers={
             **{
                 f"sparsemax weight of the winner, L={length}": value
                 for length, value in zip(LENGTHS, sparse, strict=True)
             },
-            "softmax weight times L, L=100000": soft[-1],
+            "softmax weight times L for the same lead, L=100000": most,
             "e, which it does not exceed": math.e,
         },
     )
