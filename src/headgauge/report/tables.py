@@ -119,7 +119,7 @@ def outlook_view(outlook: pl.DataFrame, target: int, width: int | None = None) -
     ]
     if outlook["unknown"].sum():
         columns.append(_Column("no\ninterval", [str(count) for count in outlook["unknown"]]))
-    note = "Each head's trend over the scanned lengths, continued. Far beyond, doubt the interval."
+    note = "Each head's trend over the scanned lengths, continued."
     return _fitted(columns, f"Outlook at {target} tokens", note, width)
 
 

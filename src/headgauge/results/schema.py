@@ -11,6 +11,9 @@ and, where the run is a reproduction of the paper,
     paper_curves.parquet  PaperCurveRow   curves for every choice and rule its figures need
     sensitivity.parquet   SensitivityRow  g(T, ε), one row per head, temperature, ε and direction
     points.parquet        KeyPointRow     the keys of a few query rows, seen in a plane
+    vanishing.parquet     VanishingHeadRow  largest weight, heaviest mass and Corollary 1's bounds
+    shared_tokens.parquet SharedTokenRow  which of a layer's common tokens a head separates
+    vector_sets.parquet   VectorSetRow    how isotropic a set of vectors is, and how far apart
 
 Every number is a mean over the counted query rows of its window unless its comment says otherwise;
 `None` is what could not be seen or does not apply. Logarithms are natural. `frame_schema` turns a
