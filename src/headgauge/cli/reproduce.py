@@ -93,8 +93,8 @@ def command(
         str | None,
         typer.Option(
             help="Other rules on the same logits, such as 'ssmax,sparsemax', or 'none'. Without "
-            "it: softmax T=0.5, softmax T=2, ssmax, sparsemax, 1.5-entmax. The guidelines' own rules "
-            "are always measured.",
+            "it: softmax T=0.5, softmax T=2, ssmax, sparsemax, 1.5-entmax. The guidelines' "
+            "own rules are always measured.",
             rich_help_panel=_OPEN,
         ),
     ] = None,
