@@ -90,7 +90,7 @@ def test_signs_of_saturation(frames, ends, verdict):
     row = judges.signs_of_saturation(evidence)
     assert row.verdict == verdict
     assert "over 8 heads" in row.printed
-    assert row.corrected == "others with N_s/N: sink weight 0.25"
+    assert row.printed.endswith("; others with N_s/N: sink weight 0.25")
     few = evidence.frames | {"fig3": evidence.frames["fig3"].with_columns(rows=63.0)}
     assert judges.signs_of_saturation(Evidence(few, frames.choice)).verdict == FEW_ROWS
 

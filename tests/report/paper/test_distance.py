@@ -93,3 +93,11 @@ def test_without_the_corrected_expectation_the_rest_is_drawn(axes, lines, over_n
 def test_no_distances_are_told(axes, words, over_n):
     draw_distance(axes, over_n.clear(), "top_n")
     assert words(axes) == ["no distances in this run"]
+
+
+@pytest.mark.parametrize(("factor", "shown"), [(1, "400"), (100, "40k")])
+def test_long_numbers_are_told_in_thousands(axes, over_n, factor, shown):
+    ends = pl.col("mean", "low", "high")
+    draw_distance(axes, over_n.with_columns(ends * factor), "top_n")
+    axes.set_yticks([0, 400 * factor])
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["0", shown]

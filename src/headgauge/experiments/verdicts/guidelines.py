@@ -79,8 +79,9 @@ def signs_of_saturation(evidence: Evidence) -> Seen:
         statement="A rising entropy or a drop in N_s/N shows that a head has saturated.",
         paper="entropy up, N_s/N down",
         printed=f"rank correlation of entropy and N_s/N over {row['heads']} heads: "
-        f"{row['correlation']:.2f} ({ends[0]:.2f} to {ends[1]:.2f})",
-        corrected=f"others with N_s/N: {others}" if others else "same",
+        f"{row['correlation']:.2f} ({ends[0]:.2f} to {ends[1]:.2f})"
+        + (f"; others with N_s/N: {others}" if others else ""),
+        corrected="same",
         verdict=word(below(ends, limits.SIGN), enough(shares)),
         comment="Whether they come early needs training, which is not done here: tested is whether "
         "they are signs of the same thing over the heads of one model.",

@@ -30,7 +30,7 @@ def largest_vanishes(evidence: Evidence) -> Seen:
     ends = slope_reach(curve)
     if ends is None:
         return absent(name, "Lemma 1", "1/L")
-    told = []
+    told = [f"{power(log_slope(curve), ends)}; {at_longest(curve, 2)}"]
     for measure, words in (
         ("largest_off_sink", "off the first token"),
         ("top_mass", "the 16 heaviest"),
@@ -43,8 +43,8 @@ def largest_vanishes(evidence: Evidence) -> Seen:
         where="Lemma 1; introduction",
         statement="As the context grows, attention weights collapse toward 1/L.",
         paper="1/L",
-        printed=f"{power(log_slope(curve), ends)}; {at_longest(curve, 2)}",
-        corrected="; ".join(told),
+        printed="; ".join(told),
+        corrected="same",
         verdict=word(within(ends, limits.VANISHES), enough(curve, limits.VANISHING_ROWS)),
         comment="Lemma 1 holds for logits within bounds that do not grow with L; a head that picks "
         "its tokens raises their logits with the context." + _rules(evidence),
@@ -116,8 +116,9 @@ def vectors_isotropic(evidence: Evidence) -> Seen:
         statement="Embeddings are uniform on a sphere, roughly isotropic.",
         paper="uniform on a sphere",
         printed=f"{row['vectors']}: mean cosine {row['mean_cosine']:.2f}, effective dimension "
-        f"{row['effective_dim']:.1f} (uniform: 0 and {uniform:.0f})",
-        corrected=_other_vectors(evidence, row["vectors"]),
+        f"{row['effective_dim']:.1f} (uniform: 0 and {uniform:.0f})"
+        + _other_vectors(evidence, row["vectors"]),
+        corrected="same",
         verdict=word(cosine and row["effective_dim"] >= limits.SPREAD * uniform),
         comment="Bounds that need it (the corrected upper bound of Theorem 2) say nothing here.",
     )
@@ -129,20 +130,20 @@ def tokens_apart(evidence: Evidence) -> Seen:
     row = _vector_row(evidence)
     if row is None:
         return absent(name, "Assumption 2", "δ > 0")
-    others = evidence.frames["vectors"].filter(
-        evidence.frames["vectors"]["vectors"] != row["vectors"]
-    )
+    others = [
+        f"; {each['vectors']}: δ = {each['delta']:.2g}, {each['same']:.0%} coincide"
+        for each in evidence.frames["vectors"].iter_rows(named=True)
+        if each["vectors"] != row["vectors"]
+    ]
     return Seen(
         claim=name,
         where="Assumption 2",
         statement="Any two embeddings are at least δ > 0 apart.",
         paper="δ > 0",
         printed=f"{row['vectors']}: δ = {row['delta']:.2g}, the nearest other token at "
-        f"{row['nearest']:.2f} (median), {row['same']:.0%} coincide with another",
-        corrected="; ".join(
-            f"{each['vectors']}: δ = {each['delta']:.2g}, {each['same']:.0%} coincide"
-            for each in others.iter_rows(named=True)
-        ),
+        f"{row['nearest']:.2f} (median), {row['same']:.0%} coincide with another"
+        + "".join(others),
+        corrected="same",
         verdict=word(row["delta"] > limits.APART),
         comment="A repeated word has the same input embedding, so δ = 0 there by construction.",
     )
@@ -154,8 +155,8 @@ def _vector_row(evidence: Evidence) -> dict | None:
 
 
 def _other_vectors(evidence: Evidence, but: str) -> str:
-    return "; ".join(
-        f"{row['vectors']}: {row['mean_cosine']:.2f}, {row['effective_dim']:.1f} of {row['dim']}"
+    return "".join(
+        f"; {row['vectors']}: {row['mean_cosine']:.2f}, {row['effective_dim']:.1f} of {row['dim']}"
         for row in evidence.frames["vectors"].iter_rows(named=True)
         if row["vectors"] != but
     )

@@ -16,6 +16,7 @@ from headgauge.report.paper.selecting import line
 
 _LEAST_VISIBLE = 0.02  # of the axis: below it a straight axis would hide the corrected expectation
 
+_THOUSANDS_FROM = 10_000
 _MANY = 8  # points of a line; with more a marker at each would make it a bar
 _ROUND = tuple(digit * 10**power for power in range(6) for digit in (1, 2, 5))
 
@@ -38,7 +39,7 @@ def draw_distance(axes: Axes, frame: pl.DataFrame, along: str) -> None:
     seen = both["mean_upper"].max()
     hidden = seen is not None and float(seen) < _LEAST_VISIBLE * float(highest)  # pyright: ignore
     _scales(axes, frame, along, hidden)
-    axes.set_ylabel(r"distance $\tilde{d}$", labelpad=2)
+    distance_axis(axes)
 
 
 def draw_line(axes: Axes, rows: pl.DataFrame, along: str, how: dict) -> None:
@@ -47,6 +48,13 @@ def draw_line(axes: Axes, rows: pl.DataFrame, along: str, how: dict) -> None:
     known = rows.drop_nulls(["low", "high"])
     band = {"color": how["color"], "alpha": 0.22, "linewidth": 0}
     axes.fill_between(known[along], known["low"], known["high"], **band)
+
+
+def distance_axis(axes: Axes) -> None:
+    """The name, and long numbers in thousands: vectors of their own length make them."""
+    if axes.get_yscale() == "linear" and axes.get_ylim()[1] >= _THOUSANDS_FROM:
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}k" if value else "0")
+    axes.set_ylabel(r"distance $\tilde{d}$", labelpad=2)
 
 
 def distance_handles() -> list[Artist]:

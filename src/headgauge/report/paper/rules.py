@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from headgauge.report.paper.critical import draw_none, paper_line
-from headgauge.report.paper.distance import draw_line, n_axis
+from headgauge.report.paper.distance import distance_axis, draw_line, n_axis
 from headgauge.report.paper.looks import (
     PALE,
     PAPER_LINE,
@@ -49,7 +49,7 @@ def draw_rule_distances(axes: Axes, frame: pl.DataFrame, looks: dict[str, Look])
         draw_line(axes, rows, "top_n", look.how(markersize=3))
     n_axis(axes, seen["top_n"])
     axes.set_ylim(bottom=0)
-    axes.set_ylabel(r"distance $\tilde{d}$", labelpad=2)
+    distance_axis(axes)
 
 
 def draw_rule_criticals(axes: Axes, frame: pl.DataFrame, looks: dict[str, Look]) -> None:
