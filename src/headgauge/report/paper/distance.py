@@ -7,7 +7,7 @@ exact second moment above it.
 import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.ticker import MultipleLocator
+from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from headgauge.report.paper.looks import BOUND, DISTANCE, DISTANCE_LOOKS, EXPECTED, SKY
 from headgauge.report.paper.looks import sandwich_handle as sandwich
@@ -53,6 +53,7 @@ def draw_line(axes: Axes, rows: pl.DataFrame, along: str, how: dict) -> None:
 def distance_axis(axes: Axes) -> None:
     """The name, and long numbers in thousands: vectors of their own length make them."""
     if axes.get_yscale() == "linear" and axes.get_ylim()[1] >= _THOUSANDS_FROM:
+        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}k" if value else "0")
     axes.set_ylabel(r"distance $\tilde{d}$", labelpad=2)
 
