@@ -2,6 +2,10 @@
 
 import os
 
+# Some virtual machines show AMX and then forbid it: the first bf16 product ends the process. The
+# libraries read this when they load.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
+
 import torch
 from hypothesis import settings
 from jaxtyping import install_import_hook

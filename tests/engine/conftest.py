@@ -142,7 +142,9 @@ def literal(
     mass = float(selected_mass(weights, chosen).abs())
     outside = float((weights.abs() * ~chosen).sum())
     rooms = float(((mass + weights.abs()) * ~chosen).sum())
-    ball = float(s + y[near])
+    # s is a sum too: where it cancels, its last digit depends on the processor.
+    rounding = 2**-52 * float((y * chosen).sum()) / within
+    ball = float(s + y[near]) + rounding
     ratio = float(xi.sum() / (n * r)) if r > 0 else 0.0
     sizes = {
         "distance": summed,
