@@ -48,10 +48,10 @@ def test_the_gap_that_is_rejected_is_scipys(size):
         assert rejected_from(size, level) == wanted, level
     for gap, wanted in values.items():
         if wanted < 0.9:
-            assert p_value(size, gap) == pytest.approx(wanted, rel=1e-8, abs=1e-300), gap
+            assert p_value(gap, size) == pytest.approx(wanted, rel=1e-8, abs=1e-300), gap
         else:
-            assert 0.9 <= p_value(size, gap) <= 1
-    assert p_value(size, 0) == 1
+            assert 0.9 <= p_value(gap, size) <= 1
+    assert p_value(0, size) == 1
 
 
 def _samples(distance: np.ndarray, expectation: np.ndarray) -> Samples:

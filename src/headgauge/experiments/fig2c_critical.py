@@ -72,7 +72,7 @@ def tests(measured: Measured) -> pl.DataFrame:
                         "distance": math.fsum(samples.distance[at].tolist()) / size,
                         "expectation": math.fsum(samples.expectation[at].tolist()) / size,
                         "statistic": gap / size,
-                        "p_value": p_value(size, gap),
+                        "p_value": p_value(gap, size),
                     }
                 )
     return pl.DataFrame(found, schema=frame_schema(KsTestRow))

@@ -3,7 +3,6 @@
 Both samples come from the same heads, a value each, so they have the same size.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from headgauge.results.schema import HEAD
+from headgauge.theory import kolmogorov_smirnov
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,26 +76,14 @@ def largest_gaps(samples: Samples, counts: np.ndarray) -> np.ndarray:
     return found
 
 
-@cache
-def p_value(size: int, gap: int) -> float:
-    """The exact two-sided test of two samples of `size` values whose cumulated counts differ by
-    `gap` at most: P(gap ≥ k) = 2 Σ_j (−1)^{j+1} C(2n, n − jk)/C(2n, n)."""
-    if gap < 1:
-        return 1.0
-    central = 2 * math.lgamma(size + 1)
-    terms = [
-        (-1) ** (j + 1)
-        * math.exp(central - math.lgamma(size - j * gap + 1) - math.lgamma(size + j * gap + 1))
-        for j in range(1, size // gap + 1)
-    ]
-    return min(1.0, max(0.0, 2 * math.fsum(terms)))
+p_value = cache(kolmogorov_smirnov.p_value)  # the same few gaps come again and again
 
 
 @cache
 def rejected_from(size: int, level: float) -> int:
     """The smallest gap at which the test rejects; size + 1 if none does."""
     gaps = range(1, size + 1)
-    return next((gap for gap in gaps if p_value(size, gap) < level), size + 1)
+    return next((gap for gap in gaps if p_value(gap, size) < level), size + 1)
 
 
 def first_accepted(
