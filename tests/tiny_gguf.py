@@ -32,7 +32,7 @@ def write_gguf(path: Path, pre: str = "default", **said: Any) -> Path:
     writer.add_token_types([1] * 257 + [3] * 3)
     writer.add_token_merges(["t h"])
     for key, value in ({"bos_token_id": BOS, "eos_token_id": EOS} | said).items():
-        add = writer.add_bool if isinstance(value, bool) else writer.add_uint32
+        add: Any = writer.add_bool if isinstance(value, bool) else writer.add_uint32
         add(f"tokenizer.ggml.{key}", value)
     draw = np.random.default_rng(0)
     shapes = {

@@ -58,7 +58,8 @@ def _expected(loaded: models.LoadedModel, text: Path, size: int = 24) -> dict[st
 
 @pytest.mark.parametrize("bos", ["always", "never"])
 def test_both_ways_over_the_same_tokens(loaded: models.LoadedModel, prose: Path, bos: str) -> None:
-    result = headgauge.scan(loaded, prose, bos=bos, **(SMALL | {"length": [12, 24]}))
+    small: dict[str, Any] = SMALL | {"length": [12, 24]}
+    result = headgauge.scan(loaded, prose, bos=bos, **small)
     units = result.manifest["units"]
     assert units[FIRST]["bos_losses"] == pytest.approx(_expected(loaded, prose), rel=1e-5)
     assert [name for name, record in units.items() if record["bos_losses"]] == [FIRST]

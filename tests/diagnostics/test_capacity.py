@@ -297,7 +297,7 @@ def test_one_window_has_what_the_lengths_leave(lengths: tuple[int, ...], freedom
     half = math.log(found["upper"] / found["lower"]) / 2
     x = [math.log(length) for length in lengths]
     y = [math.log(_wavy(length, 0)) for length in lengths]
-    fit = stats.linregress(x, y)
+    fit: Any = stats.linregress(x, y)
     s2 = sum((b - fit.intercept - fit.slope * a) ** 2 for a, b in zip(x, y, strict=True)) / freedom
     centre = sum(x) / len(x)
     S = sum((a - centre) ** 2 for a in x)

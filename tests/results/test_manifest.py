@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from headgauge.results import Data, Model, Splits, manifest
+from headgauge.results import Data, EdgeToken, Model, Splits, manifest
 from headgauge.results.json_files import json_text
 from headgauge.results.manifest import FORMAT, Manifest, first_manifest, now
+
+NONE = EdgeToken(put=False, id=None, why="not asked", file=None, tokenizer=None)
 
 
 @pytest.fixture
@@ -17,7 +19,7 @@ def described(tmp_path):
         research_type="measurement of a trained model",
         pseudocode="the measures of Algorithms 2 and 4",
         data=Data(name="prose", sha256="ab" * 32, origin=str(tmp_path / "prose.txt"), tokens=99),
-        splits=Splits(offset=0, windows=3, lengths=[8, 16]),
+        splits=Splits(offset=0, windows=3, lengths=[8, 16], bos=NONE, eos=NONE),
         model=Model(
             name="gpt2", source="folder", quantisation=None, sha256=None, fingerprint="cd", facts={}
         ),

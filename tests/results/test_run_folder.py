@@ -11,6 +11,7 @@ import pytest
 from headgauge.errors import InputError
 from headgauge.results import (
     Data,
+    EdgeToken,
     Model,
     RunFolder,
     Splits,
@@ -244,12 +245,13 @@ def test_what_is_no_run_is_told(tmp_path, made):
 
 
 def described(settings: dict, notes: tuple[str, ...] = ()):
+    none = EdgeToken(put=False, id=None, why="not asked", file=None, tokenizer=None)
     return manifest(
         settings=settings,
         research_type="measurement",
         pseudocode="Algorithms 2 and 4",
         data=Data(name="prose", sha256="", origin="made up", tokens=99),
-        splits=Splits(offset=0, windows=3, lengths=[8]),
+        splits=Splits(offset=0, windows=3, lengths=[8], bos=none, eos=none),
         model=Model(
             name="a", source="default", quantisation=None, sha256=None, fingerprint=None, facts={}
         ),

@@ -141,8 +141,7 @@ def tokens_apart(evidence: Evidence) -> Seen:
         statement="Any two embeddings are at least δ > 0 apart.",
         paper="δ > 0",
         printed=f"{row['vectors']}: δ = {row['delta']:.2g}, the nearest other token at "
-        f"{row['nearest']:.2f} (median), {row['same']:.0%} coincide with another"
-        + "".join(others),
+        f"{row['nearest']:.2f} (median), {row['same']:.0%} coincide with another" + "".join(others),
         corrected="same",
         verdict=word(row["delta"] > limits.APART),
         comment="A repeated word has the same input embedding, so δ = 0 there by construction.",
