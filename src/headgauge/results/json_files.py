@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from headgauge.atomic import whole_file
 from headgauge.errors import InputError
-from headgauge.results.atomic import whole_file
 
 # From the root, a drive, the home folder or `file://`; not the slash of a URL, `org/name` or `a/b`.
 _PATH = re.compile(

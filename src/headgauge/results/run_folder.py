@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import polars as pl
 
+from headgauge.atomic import WRITING, one_line, sweep
 from headgauge.errors import InputError
-from headgauge.results.atomic import WRITING, one_line, sweep
 from headgauge.results.differences import differences, sentence
 from headgauge.results.json_files import plain, read_json, write_json
 from headgauge.results.manifest import FORMAT, Manifest, TableRecord, first_manifest, now

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
+from headgauge.atomic import one_line, whole_file
 from headgauge.errors import InputError
-from headgauge.results.atomic import one_line, whole_file
 from headgauge.results.schema import frame_schema
 from headgauge.results.tables import write_table
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import polars as pl
 
+from headgauge.atomic import one_line, sweep
 from headgauge.errors import InputError
-from headgauge.results.atomic import one_line, sweep
 from headgauge.results.environment import hardware, software, source_code
 from headgauge.results.json_files import plain, write_json
 from headgauge.results.manifest import Manifest, TableRecord, now

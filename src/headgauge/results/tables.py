@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from headgauge.atomic import whole_file
 from headgauge.errors import InputError
-from headgauge.results.atomic import whole_file
 from headgauge.results.schema import HEAD, TABLES, UNIT, frame_schema
 
 KEYS: dict[str, tuple[str, ...]] = {

@@ -16,8 +16,8 @@ from typing import Any
 
 import polars as pl
 
+from headgauge.atomic import one_line, whole_folder
 from headgauge.errors import InputError
-from headgauge.results.atomic import one_line, whole_folder
 from headgauge.results.json_files import json_text, read_json
 from headgauge.results.schema import PAPER
 from headgauge.results.tables import check_table, checked, read_table, write_table

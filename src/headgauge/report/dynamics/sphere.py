@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
+from headgauge.atomic import one_line, whole_file
 from headgauge.errors import InputError
 from headgauge.report.dynamics.ball import Ball, Camera, camera_at
 from headgauge.report.dynamics.looks import schemes_in
@@ -21,7 +22,6 @@ from headgauge.report.paper.looks import TYPE
 from headgauge.report.paper.page import small_print
 from headgauge.report.paper.selecting import printable
 from headgauge.report.sheet import FAINT, wrapped
-from headgauge.results.atomic import one_line, whole_file
 
 PANELS = 6  # the baseline is the seventh, and left out
 FRAMES = 80  # at the most; more would only make the file larger

@@ -12,9 +12,9 @@ document   all of it in one file, with the scripts and styles in `assets/`
 
 from pathlib import Path
 
+from headgauge.atomic import one_line, whole_file
 from headgauge.report.page.content import PageContent
 from headgauge.report.page.document import page_bytes
-from headgauge.results.atomic import one_line, whole_file
 
 __all__ = ["PageContent", "write_page"]
 

@@ -1,6 +1,5 @@
 import errno
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -10,9 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from headgauge import atomic
+from headgauge.atomic import one_line, sweep, whole_file, whole_folder
 from headgauge.errors import InputError
-from headgauge.results import atomic
-from headgauge.results.atomic import one_line, sweep, whole_file, whole_folder
 
 
 def names(folder: Path) -> list[str]:
@@ -136,28 +135,6 @@ def test_a_full_quota_is_one_line(tmp_path):
 
     with pytest.raises(InputError, match=r"^the disk quota is used up while writing"):
         write()
-
-
-def test_a_write_that_stops_midway_leaves_nothing(tmp_path, small_run):
-    """The kernel stops the child's files at 4 kB: polars fails with bytes already written."""
-    program = (
-        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]); import small_run\n"
-        "from headgauge.results import write_unit\n"
-        "tables = small_run.unit_tables(small_run.KEYS[0], queries=100)\n"
-        "try: write_unit(Path(sys.argv[1]), tables)\n"
-        "except ValueError as error: print(error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path), str(Path(small_run.__file__).parent)],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
-        check=True,
-    )
-    assert done.stdout.startswith("the largest file allowed is reached while writing"), done
-    assert f"{tmp_path}/units/w0000-L00008 (" in done.stdout
-    assert names(tmp_path / "units") == []
 
 
 def test_other_errors_of_polars_are_not_hidden(tmp_path):
