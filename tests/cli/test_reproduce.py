@@ -178,7 +178,7 @@ def test_quick_and_the_table(cli: Any, model: str, text: str, tmp_path: Path) ->
         (["--rules", "hardmax"], "no rule named 'hardmax' here; there are"),
         (["--length", "9"], "too short for the paper's figures"),
         (["--length", "128"], "longer than the context"),
-        (["--windows", "50"], "tokens, but 3200 are needed"),
+        (["--windows", "50", "--length", "64"], "tokens, but 3200 are needed"),
         (["--model", "other"], "two models were given"),
         (["--text", "SAME"], "the text story.txt was given twice: a second text must differ"),
         (["--text", "OTHER", "--quick"], "a quick run reads one text, and 2 were given"),

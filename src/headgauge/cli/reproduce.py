@@ -2,31 +2,31 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from headgauge.cli import lists
 from headgauge.cli import reproduce_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, stderr
-from headgauge.cli.running import default_folder, opening, read_texts
+from headgauge.cli.running import (
+    ModelArgument,
+    ModelOption,
+    default_folder,
+    default_texts,
+    fetched,
+    look_at,
+    one_model,
+    opening,
+)
 from headgauge.errors import InputError
 
 _OPEN, _READ, _KEPT = "What the paper leaves open", "What is read", "Running and keeping"
-_SHORTEST = 32
 
 
 def command(
-    model: Annotated[
-        str | None,
-        typer.Argument(
-            help="A hub name, a folder with safetensors, a GGUF file, or 'default' "
-            "(SmolLM2-135M-Instruct, 4-bit).",
-        ),
-    ] = None,
-    model_option: Annotated[
-        str | None, typer.Option("--model", help="The same, as an option.")
-    ] = None,
+    model: ModelArgument = None,
+    model_option: ModelOption = None,
     text: Annotated[
         list[str] | None,
         typer.Option(
@@ -39,15 +39,16 @@ def command(
     length: Annotated[
         int | None,
         typer.Option(
-            help="The longest L; the others are its halves down to 32. Without it: 1024, or the "
-            "model's context.",
+            help="The longest L; the others are its halves down to 32. Without it: 1024 (with "
+            "--quick 512), or what context and texts have.",
             rich_help_panel=_READ,
         ),
     ] = None,
     windows: Annotated[
         int | None,
         typer.Option(
-            help="Windows of each text; those after the first give the bands.",
+            help="Windows of each text; those after the first give the bands. Without it: 5, with "
+            "--quick 1, or what the texts have.",
             rich_help_panel=_READ,
         ),
     ] = None,
@@ -151,38 +152,36 @@ def command(
     from headgauge.experiments.reproducing import run_reproduction
     from headgauge.models import ModelSource
 
-    if model is not None and model_option is not None and model != model_option:
-        raise InputError(f"two models were given, {model} and {model_option}: give one")
-    name = model or model_option or "default"
+    name = one_model(model, model_option)
     notes = stderr(quiet)
+    texts = [look_at(each) for each in text or ()]
     known = experiments.RULES if rules is None else lists.names("" if rules == "none" else rules)
     parts = {"vectors": vectors, "scale": scale, "keys": keys}
     given = {part: value for part, value in parts.items() if value is not None}
-    chosen: dict[str, Any] = {
-        "windows": (1 if quick else 5) if windows is None else windows,
-        "offset": offset,
-        "bos": bos,
-        "choice": experiments.Choice(**given) if given else None,
-        "all_choices": all_choices,
-        "rules": tuple(known),
-        "seed": seed,
-        "threads": diagnostics.default_threads(1, out) if threads is None else threads,
-    }
-    experiments.ReproduceSettings(**chosen)  # a mistake is told before a model is loaded
-    if sensitivity_rows is not None and sensitivity_rows < 0:
-        raise InputError(f"--sensitivity-rows needs 0 or more, got {sensitivity_rows}")
-    source = ModelSource(name, dtype, device)
-    with notes.status(f"loading {name}"):
-        context = source.open().facts.context_length
     usual = experiments.QUICK_LENGTH if quick else max(experiments.LENGTHS)
-    longest = min(usual, context or usual) if length is None else length
-    settings = experiments.ReproduceSettings(lengths=_lengths(longest), **chosen)
+    sizes = {"length": length, "windows": windows}
+    settings = experiments.ReproduceSettings(
+        lengths=experiments.halves(usual if length is None else length),
+        windows=(1 if quick else 5) if windows is None else windows,
+        free=frozenset(each for each, given in sizes.items() if given is None),
+        offset=offset,
+        bos=bos,
+        choice=experiments.Choice(**given) if given else None,
+        all_choices=all_choices,
+        rules=tuple(known),
+        seed=seed,
+        threads=diagnostics.default_threads(1, out) if threads is None else threads,
+    )
     settings = experiments.quick(settings) if quick else settings
     if sensitivity_rows is not None:
-        rows = sensitivity_rows or settings.length
-        settings = replace(settings, fig4=replace(settings.fig4, rows=rows))
-    texts = read_texts(text or None, notes, only_first=quick)
-    plan = experiments.make_reproduction(source, texts, settings)
+        if sensitivity_rows < 0:
+            raise InputError(f"--sensitivity-rows needs 0 or more, got {sensitivity_rows}")
+        settings = replace(settings, fig4=replace(settings.fig4, rows=sensitivity_rows))
+    source = ModelSource(name, dtype, device)
+    with notes.status(f"loading {name}"):
+        source.open()
+    read = [fetched(each, notes) for each in texts] or default_texts(notes, only_first=quick)
+    plan = experiments.make_reproduction(source, read, settings)
     place = out or default_folder(plan.first, "reproduce", plan.identity)
     for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
@@ -194,13 +193,3 @@ def command(
         print_json(views.document(found, drawn))
     else:
         views.show(found, drawn)
-
-
-def _lengths(longest: int) -> tuple[int, ...]:
-    """Halves down to 32, the longest last."""
-    if longest < 2:
-        raise InputError(f"--length needs at least 2 tokens, got {longest}")
-    found = [longest]
-    while found[0] // 2 >= _SHORTEST:
-        found.insert(0, found[0] // 2)
-    return tuple(found)

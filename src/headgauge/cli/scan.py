@@ -9,7 +9,15 @@ import typer
 from headgauge.cli import lists
 from headgauge.cli import scan_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, size, stderr
-from headgauge.cli.running import default_folder, opening, read_text
+from headgauge.cli.running import (
+    ModelArgument,
+    ModelOption,
+    default_folder,
+    fetched,
+    look_at,
+    one_model,
+    opening,
+)
 from headgauge.errors import InputError
 
 _LONG = 60.0  # seconds from which on a run tells what it will need
@@ -18,27 +26,45 @@ _MEASURED, _READ, _KEPT = "What is measured", "What is read", "Running and keepi
 
 
 def command(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="A hub name, a folder with safetensors, a GGUF file, or 'default' "
-            "(SmolLM2-135M-Instruct, 4-bit).",
-        ),
-    ] = "default",
+    model: ModelArgument = None,
+    model_option: ModelOption = None,
     text: Annotated[
         str | None,
         typer.Option(
-            help="A text file, 'war-and-peace' or 'python-reference'. Without it: War and Peace "
+            help="A text file, 'war-and-peace', 'python-reference', or - for stdin. A .jsonl file "
+            'has a prompt or document in each line, each a window of its own: {"text": …}, '
+            '{"prompt": …}, {"messages": […]} or {"input_ids": […]}. Without it: War and Peace '
             "where it can be had.",
             rich_help_panel=_READ,
         ),
     ] = None,
+    text_string: Annotated[
+        str | None, typer.Option(help="The text itself.", rich_help_panel=_READ)
+    ] = None,
+    chat: Annotated[
+        bool,
+        typer.Option(
+            "--chat",
+            help="Put --text-string or the lines of a .jsonl file into the model's chat template; "
+            "a plain prompt is the user's message.",
+            rich_help_panel=_READ,
+        ),
+    ] = False,
     length: Annotated[
-        int, typer.Option(help="Tokens in a window (L).", rich_help_panel=_READ)
-    ] = 1024,
+        int | None,
+        typer.Option(
+            help="Tokens in a window (L). Without it: 1024, or what context and text have.",
+            rich_help_panel=_READ,
+        ),
+    ] = None,
     windows: Annotated[
-        int, typer.Option(help="Windows, one after the other.", rich_help_panel=_READ)
-    ] = 4,
+        int | None,
+        typer.Option(
+            help="Windows, one after the other. Without it: 4, or what the text has; every line of "
+            "a .jsonl file.",
+            rich_help_panel=_READ,
+        ),
+    ] = None,
     offset: Annotated[
         int, typer.Option(help="The text token the first window starts at.", rich_help_panel=_READ)
     ] = 0,
@@ -51,11 +77,14 @@ def command(
         ),
     ] = "auto",
     top_n: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--top-n", help="The list of N, such as 1,2,4 or 1-100.", rich_help_panel=_MEASURED
+            "--top-n",
+            help="The list of N, such as 1,2,4 or 1-100. Without it: 1,2,4,8,16,32,64, as far as "
+            "they are below L.",
+            rich_help_panel=_MEASURED,
         ),
-    ] = "1,2,4,8,16,32,64",
+    ] = None,
     vectors: Annotated[
         str,
         typer.Option(
@@ -112,7 +141,7 @@ def command(
         int | None,
         typer.Option(
             help="Say what the trend over length means for this context; tested up to 4 times "
-            "--length. Without --lengths: L/8, L/4, L/2.",
+            "--length. Without --lengths: L/8, L/4, L/2; without --length at most half of it.",
             rich_help_panel=_MEASURED,
         ),
     ] = None,
@@ -164,29 +193,32 @@ def command(
     from headgauge.models import ModelSource
 
     notes = stderr(quiet)
+    name = one_model(model, model_option)
+    seen = look_at(text, text_string, chat)
     changed = None if thresholds is None else diagnostics.read_thresholds(thresholds)
-    chosen: dict[str, Any] = {
-        "lengths": _all_lengths(length, lengths, target_length),
-        "windows": windows,
-        "offset": offset,
-        "bos": bos,
-        "top_ns": lists.numbers("--top-n", top_n, least=1),
-        "vectors": lists.names(vectors),
-        "raw": raw,
-        "keys": lists.names("visible,all" if keys == "both" else keys),
-        "layers": None if layers is None else lists.numbers("--layers", layers),
-        "heads": None if heads is None else lists.numbers("--heads", heads),
-        "precision": precision,
-        "save_rows": rows,
-        "depth": depth,
-        "seed": seed,
-        "threads": threads or diagnostics.default_threads(jobs, out),
-    }
-    settings = diagnostics.ScanSettings(**chosen)
-    source = ModelSource(model, dtype, device)
-    with notes.status(f"loading {model}"):
+    settings = diagnostics.scan_settings(
+        length=length,
+        shorter=None if lengths is None else lists.numbers("--lengths", lengths, least=2),
+        target=target_length,
+        windows=windows,
+        offset=offset,
+        bos=bos,
+        top_n=None if top_n is None else lists.numbers("--top-n", top_n, least=1),
+        vectors=lists.names(vectors),
+        raw=raw,
+        keys=lists.names("visible,all" if keys == "both" else keys),
+        layers=None if layers is None else lists.numbers("--layers", layers),
+        heads=None if heads is None else lists.numbers("--heads", heads),
+        precision=precision,
+        save_rows=rows,
+        depth=depth,
+        seed=seed,
+        threads=threads or diagnostics.default_threads(jobs, out),
+    )
+    source = ModelSource(name, dtype, device)
+    with notes.status(f"loading {name}"):
         source.open()
-    plan = diagnostics.make_plan(source, read_text(text, notes), settings)
+    plan = diagnostics.make_plan(source, fetched(seen, notes), settings)
     place = out or default_folder(plan, "scan")
     for line in opening(plan, place):
         notes.print(line, style="dim", soft_wrap=True)
@@ -207,20 +239,6 @@ def command(
         print_json(views.document(result, target_length))
     else:
         views.show(result, target_length, figures)
-
-
-def _all_lengths(length: int, shorter: str | None, target: int | None) -> tuple[int, ...]:
-    """The main length and the shorter ones that a trend needs."""
-    if target is not None and target <= length:
-        raise InputError(f"--target-length {target} must exceed --length {length}")
-    if shorter is not None:
-        asked = lists.numbers("--lengths", shorter, least=2)
-        if max(asked) > length:
-            raise InputError(f"--lengths must not exceed --length {length}, got {max(asked)}")
-        return tuple(sorted({*asked, length}))
-    if target is None:
-        return (length,)
-    return tuple(sorted({max(2, length // 8), max(2, length // 4), max(2, length // 2), length}))
 
 
 def _left(plan: Any, place: Path) -> int:

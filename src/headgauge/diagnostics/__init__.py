@@ -6,11 +6,13 @@
     result.verdicts()                 # number, threshold, source and remedy of each verdict
     result.save("runs/mine")
 
-`settings` is what a run is identified by, `plan` turns it into units, `unit` measures one window,
+`settings` is what a run is identified by, `reading` has what it reads, `fitting` makes defaults fit
+both model and text, `plan` turns it into units, `unit` measures one window,
 `scanning` runs them; `thresholds`, `verdicts`, `summary` and `capacity` judge the tables.
 """
 
 from headgauge.diagnostics.estimating import Estimate, estimate
+from headgauge.diagnostics.fitting import scan_settings
 from headgauge.diagnostics.plan import Plan, make_plan
 from headgauge.diagnostics.result import ScanResult
 from headgauge.diagnostics.scanning import default_threads, run_plan, scan
@@ -29,4 +31,5 @@ __all__ = [
     "read_thresholds",
     "run_plan",
     "scan",
+    "scan_settings",
 ]

@@ -44,5 +44,5 @@ def describe_plan(plan: Plan) -> results.Manifest:
         device=known["device"],
         gpu=torch.cuda.get_device_name() if known["device"] == "cuda" else None,
         seeds={"samples": settings.seed},
-        notes=[note for note in (plan.loaded.note, *plan.edges.notes) if note],
+        notes=[note for note in (plan.loaded.note, *plan.edges.notes, *plan.notes) if note],
     )

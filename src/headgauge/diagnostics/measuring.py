@@ -68,7 +68,8 @@ class Measurer:
         self._progress = progress
         self._shared: dict[Any, engine.Geometry] = {}
         seed = (settings.seed, key.window, key.length)
-        self._places = sampled_places(key.length, settings.sample_rows, seed)
+        # A short document has fewer places than the window's length.
+        self._places = sampled_places(len(self._ids["encoder"]), settings.sample_rows, seed)
         self._found = HeadTables()
 
     def __call__(self, call: models.ObservedCall) -> None:

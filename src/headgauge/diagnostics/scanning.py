@@ -2,6 +2,7 @@
 
     result = headgauge.scan("default")                    # or a folder, a GGUF file, a hub name
     result = headgauge.scan(model, token_ids, length=512, top_n=[1, 4, 16])
+    result = headgauge.scan(model, text="The prince said …", tokenizer=tokenizer)
     result.heads                                          # polars
     result.verdicts()
     result.save("runs/mine")
@@ -19,9 +20,11 @@ import joblib
 import torch
 
 from headgauge.diagnostics.describing import describe_plan
-from headgauge.diagnostics.plan import Model, Plan, Tokens, make_plan, source_of
+from headgauge.diagnostics.fitting import scan_settings
+from headgauge.diagnostics.plan import Model, Plan, make_plan, source_of
+from headgauge.diagnostics.reading import Tokens, look_at
 from headgauge.diagnostics.result import ScanResult
-from headgauge.diagnostics.settings import TOP_NS, ScanSettings, UnitSettings
+from headgauge.diagnostics.settings import UnitSettings
 from headgauge.diagnostics.unit import Source, Unit, measure_unit
 from headgauge.errors import InputError
 from headgauge.models import MemorySource
@@ -34,11 +37,13 @@ def scan(
     model: Model = "default",
     tokens: Tokens = None,
     *,
+    text: str | Sequence[str] | None = None,
+    chat: bool = False,
     length: int | Sequence[int] | None = None,
     windows: int | None = None,
     offset: int = 0,
     bos: str = "auto",
-    top_n: Sequence[int] = TOP_NS,
+    top_n: Sequence[int] | None = None,
     vectors: str | Sequence[str] = "value",
     raw: bool = False,
     keys: str | Sequence[str] = "visible",
@@ -58,24 +63,29 @@ def scan(
 ) -> ScanResult:
     """Measure every head.
 
-    `model` is a name, a folder, a file, a transformers model or what `models.load` returned;
-    `tokens` a text by name or path, or token ids of shape (tokens,) or (windows, length); War and
-    Peace where nothing is said. `length` may be several: the shorter ones show the trend that
-    `capacity` extends. `depth` follows the residual stream through the layers. The other options
-    are those of `ScanSettings`.
+    `model` is a name, a folder, a file, a transformers model or what `models.load` returned.
+    `tokens` is a text by name or path (a .jsonl file has a document in each line), documents as a
+    list of strings, token ids of shape (tokens,) or (windows, length), or a tokenizer's batch,
+    whose attention_mask says what is padding; `text` is the text itself. War and Peace where
+    nothing is said. `chat` puts documents or `text` into the model's chat template.
+
+    `length` may be several: the shorter ones show the trend that `capacity` extends. Sizes that are
+    not given (1024 tokens, 4 windows, N up to 64) fit themselves to the model's context and the
+    text, and the result's notes say so. `depth` follows the residual stream through the layers. The
+    other options are those of `ScanSettings`.
     """
-    sizes = _sizes(tokens, length, windows)
-    settings = ScanSettings(
-        lengths=sizes[0],
-        windows=sizes[1],
+    seen = look_at(tokens, text, chat)
+    settings = scan_settings(
+        length=length,
+        windows=windows,
+        top_n=top_n,
+        layers=layers,
+        heads=heads,
+        vectors=_tuple(vectors),
+        keys=_tuple(keys),
         offset=offset,
         bos=bos,
-        top_ns=tuple(sorted(set(top_n))),
-        vectors=_tuple(vectors),
         raw=raw,
-        keys=_tuple(keys),
-        layers=None if layers is None else tuple(layers),
-        heads=None if heads is None else tuple(heads),
         precision=precision,
         save_rows=rows,
         depth=depth,
@@ -83,7 +93,7 @@ def scan(
         threads=threads or default_threads(jobs, out),
     )
     source = source_of(model, tokenizer, dtype, device)
-    return run_plan(make_plan(source, tokens, settings), out, jobs, progress)
+    return run_plan(make_plan(source, seen, settings), out, jobs, progress)
 
 
 def default_threads(jobs: int, out: str | Path | None) -> int:
@@ -172,24 +182,6 @@ def _cost(unit: Unit, settings: UnitSettings) -> float:
     asked = settings.requests(unit.key)
     rows = sum((2 + len(each.top_ns)) * min(each.rows or length, length) for each in asked)
     return length * (4096.0 + 4 * length * len(settings.probes(unit.key)) + rows)
-
-
-def _sizes(
-    tokens: Tokens, length: int | Sequence[int] | None, windows: int | None
-) -> tuple[tuple[int, ...], int]:
-    """Lengths and number of windows; rows of token ids bring their own."""
-    shape = getattr(tokens, "shape", None)
-    if shape is None and isinstance(tokens, Sequence) and not isinstance(tokens, str):
-        shape = (len(tokens),)
-    if shape is not None and len(shape) == 2:
-        lengths, count = (shape[1],), shape[0]
-    elif shape is not None and length is None:
-        lengths, count = (shape[0],), 1
-    else:
-        lengths, count = (1024,), 4 if shape is None else 1
-    if length is not None:
-        lengths = (length,) if isinstance(length, int) else tuple(sorted(set(length)))
-    return lengths, count if windows is None else windows
 
 
 def _tuple(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from headgauge.errors import InputError
 from headgauge.models import VECTOR_KINDS
 from headgauge.results import UnitKey
 
+LENGTH = 1024
 TOP_NS = (1, 2, 4, 8, 16, 32, 64)
 KEYS = ("visible", "all")
 PRECISIONS = ("float32", "float64")
@@ -29,9 +30,13 @@ class UnitSettings:
     same windows. `layers` and `heads` are None for all. `precision` is that of the curves' inner
     loops (see `engine.Geometry.of`). `block_rows` and `threads` are here because the last digits of
     a matrix product depend on how it is cut.
+
+    `free` names the sizes that nobody asked for: "length" (the longest), "shorter" (the others),
+    "windows", "top_ns". They give way to the model's context and to the text (`fitting`); what they
+    became identifies the run, not that they were free.
     """
 
-    lengths: tuple[int, ...] = (1024,)
+    lengths: tuple[int, ...] = (LENGTH,)
     windows: int = 4
     offset: int = 0
     bos: str = "auto"
@@ -44,6 +49,7 @@ class UnitSettings:
     block_rows: int = 256
     threads: int = 1
     seed: int = 0
+    free: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.lengths or min(self.lengths) < 2:
@@ -95,8 +101,16 @@ class UnitSettings:
         """The main length, which the verdicts are about."""
         return max(self.lengths)
 
+    def lengths_up_to(self, longest: int) -> tuple[int, ...]:
+        """The lengths with another main one; shorter ones that nobody asked for keep their share
+        of it."""
+        shorter = [each for each in self.lengths if each < self.length]
+        if "shorter" in self.free:
+            shorter = [max(2, each * longest // self.length) for each in shorter]
+        return tuple(sorted({*shorter, longest}))
+
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "free"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +128,9 @@ class ScanSettings(UnitSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if "top_ns" in self.free:
+            fitting = tuple(n for n in self.top_ns if n < self.length)
+            object.__setattr__(self, "top_ns", fitting)
         check_top_ns(self.top_ns, self.length)
         _among("vectors", self.vectors, VECTOR_KINDS)
         _among("keys", self.keys, KEYS)

@@ -28,7 +28,7 @@ from headgauge.experiments.choices import CHOICES, RULES, Choice
 from headgauge.experiments.measured import Measured
 from headgauge.experiments.reproducing import make_reproduction, reproduce
 from headgauge.experiments.result import Reproduction
-from headgauge.experiments.settings import LENGTHS, QUICK_LENGTH, ReproduceSettings, quick
+from headgauge.experiments.settings import LENGTHS, QUICK_LENGTH, ReproduceSettings, halves, quick
 
 __all__ = [
     "CHOICES",
@@ -39,6 +39,7 @@ __all__ = [
     "Measured",
     "ReproduceSettings",
     "Reproduction",
+    "halves",
     "make_reproduction",
     "quick",
     "reproduce",

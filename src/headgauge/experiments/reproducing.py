@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from torch import Tensor
 
 from headgauge import models
 from headgauge.diagnostics import ScanResult
-from headgauge.diagnostics.plan import Model, Plan, Tokens, make_plan, source_of
+from headgauge.diagnostics.fitting import fit
+from headgauge.diagnostics.plan import Model, Plan, check_layers, plan_of, source_of
+from headgauge.diagnostics.reading import Rows, Tokens, look_at, read
 from headgauge.diagnostics.scanning import default_threads, run_plan
 from headgauge.diagnostics.unit import Source
 from headgauge.errors import InputError
@@ -38,7 +39,7 @@ from headgauge.experiments.verdicts.sensitivity import READINGS
 from headgauge.results.paper_tables import open_paper, text_folder
 
 Progress = Callable[[float], object]
-Texts = Tokens | Sequence[str | Path | models.SourceText | Tensor | Sequence[int]]
+Texts = Tokens | Sequence[Tokens]
 CHOOSING, TEXTS = "choosing", "texts"
 
 
@@ -59,7 +60,8 @@ def reproduce(
     is kept in a folder, and taken up there when it was interrupted.
     """
     source = source_of(model, tokenizer, dtype, device)
-    chosen = settings or ReproduceSettings(threads=default_threads(1, out))
+    free = frozenset({"length", "windows"})  # nobody asked for them
+    chosen = settings or ReproduceSettings(threads=default_threads(1, out), free=free)
     return run_reproduction(make_reproduction(source, texts, chosen), out, progress)
 
 
@@ -88,12 +90,25 @@ class ReproductionPlan:
 def make_reproduction(
     source: Source, texts: Texts, settings: ReproduceSettings
 ) -> ReproductionPlan:
-    """The plans of a reproduction, once the model is known."""
-    layers = len(models.attention_modules(source.open().model))
+    """The plans of a reproduction; what is free in its settings fits all texts."""
+    several = [look_at(each) for each in _several(texts, settings.quick)]
+    loaded = source.open()
+    layers = len(models.attention_modules(loaded.model))
     settings = replace(settings, model_layers=layers)
+    check_layers(loaded, settings)
+    readings = [read(loaded, each, settings.bos) for each in several or _usual(settings.quick)]
+    for each in readings:
+        if isinstance(each, Rows) and (each.text.documents or each.uneven):
+            raise InputError(
+                f"{each.text.name} has documents of their own lengths, which `scan` reads: the "
+                "paper's figures need running text"
+            )
+    settings, notes = fit(settings, loaded, readings)
+    rows = settings.fig4.rows or settings.length  # 0: all of them
+    settings = replace(settings, fig4=replace(settings.fig4, rows=rows))
     plans: dict[str, Plan] = {}
-    for given in _several(texts, settings.quick):
-        plan = make_plan(source, given, settings)
+    for reading in readings:
+        plan = plan_of(source, reading, settings, notes)
         if any(plan.text.sha256 == other.text.sha256 for other in plans.values()):
             raise InputError(
                 f"the text {plan.text.name} was given twice: a second text must differ"
@@ -106,11 +121,11 @@ def make_reproduction(
     return ReproductionPlan(plans, settings)
 
 
-def _several(texts: Texts, quick: bool) -> Sequence[Any]:
-    """The texts one by one; token ids are one text. A quick run reads one."""
+def _several(texts: Any, quick: bool) -> Sequence[Any]:
+    """The texts one by one, none where none was named; token ids are one text. A quick run reads
+    one."""
     if texts is None:
-        found = models.default_texts()
-        return found[:1] if quick else found
+        return []
     if not isinstance(texts, (list, tuple)) or not texts or isinstance(texts[0], int):
         return [texts]
     if quick and len(texts) > 1:
@@ -118,6 +133,11 @@ def _several(texts: Texts, quick: bool) -> Sequence[Any]:
             f"a quick run reads one text, and {len(texts)} were given: give one, or leave quick out"
         )
     return texts
+
+
+def _usual(quick: bool) -> Sequence[models.SourceText]:
+    found = models.default_texts()
+    return found[:1] if quick else found
 
 
 def run_reproduction(

@@ -97,6 +97,9 @@ class ReproduceSettings(UnitSettings):
                 f"use more than {2 * self.fig2a.top_n}"
             )
 
+    def lengths_up_to(self, longest: int) -> tuple[int, ...]:
+        return halves(longest)
+
     @property
     def reproduces(self) -> bool:
         return True
@@ -224,6 +227,14 @@ class ReproduceSettings(UnitSettings):
         largest = self.fig2c.largest
         grid = {round(share * length) for share in _SHARES}
         return tuple(sorted(n for n in grid if largest < n < length))
+
+
+def halves(longest: int) -> tuple[int, ...]:
+    """A length and its halves down to 32, the longest last."""
+    found = [longest]
+    while found[0] // 2 >= LENGTHS[0]:
+        found.insert(0, found[0] // 2)
+    return tuple(found)
 
 
 def quick(settings: ReproduceSettings) -> ReproduceSettings:

@@ -22,6 +22,7 @@ Only this package imports transformers, and only when a model is loaded or inter
 from headgauge.models.attention_modules import attention_modules
 from headgauge.models.cache import CacheEntry, cache_folder, clear_cache, list_cache
 from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
+from headgauge.models.documents import Documents
 from headgauge.models.edge_tokens import Bos, Edges, EdgeToken, edges
 from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, describe
 from headgauge.models.inputs import model_inputs, next_token_loss
@@ -42,6 +43,7 @@ __all__ = [
     "AttentionCall",
     "Bos",
     "CacheEntry",
+    "Documents",
     "EdgeToken",
     "Edges",
     "FileWord",

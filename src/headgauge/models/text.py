@@ -1,6 +1,6 @@
 """The text that a model reads while it is measured.
 
-- a file, by its path;
+- a file, by its path; a `.jsonl` file holds documents, a window each (`documents`);
 - `war-and-peace`: Tolstoy in the Maude translation, from `HEADGAUGE_DATA_DIR`, the cache, or
   Project Gutenberg; always from "Well, Prince," to the last sentence, so that all copies agree;
 - `python-reference`: the Python language reference that comes with CPython, always at hand.
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from headgauge.errors import InputError
 from headgauge.models.cache import cache_folder
+from headgauge.models.documents import Documents, from_jsonl
 from headgauge.models.gutenberg import Progress, download
 
 WAR_AND_PEACE = "war-and-peace"
@@ -24,6 +25,7 @@ FILE_NAME = "war_and_peace.txt"
 
 _OPENING = "Well, Prince,"
 _LICENCE = "*** END OF TH"  # "THE" or "THIS" PROJECT GUTENBERG EBOOK
+_SHOWN = 80  # characters of a name that is none
 _STORY_SIZES = range(3_000_000, 3_500_000)
 
 
@@ -53,6 +55,17 @@ def read_text(name: str | Path | None = None, progress: Progress | None = None) 
     if name == PYTHON_REFERENCE:
         return python_reference()
     return _from_file(Path(name))
+
+
+def at_hand(name: str | Path, chat: bool = False) -> SourceText | Documents | str:
+    """What lies in a file, read now, so that a mistake is told before a model is loaded for it; a
+    name that may need a download stays a name."""
+    if name in (WAR_AND_PEACE, PYTHON_REFERENCE):
+        return str(name)
+    found = _from_file(Path(name))
+    if Path(name).suffix != ".jsonl":
+        return found
+    return from_jsonl(found.text, found.name, found.origin, chat)
 
 
 def default_texts(progress: Progress | None = None) -> list[SourceText]:
@@ -113,11 +126,20 @@ def python_reference() -> SourceText:
 
 
 def _from_file(path: Path) -> SourceText:
-    if not path.is_file():
+    if not _is_file(path):
+        shown = str(path) if len(str(path)) <= _SHOWN else str(path)[:_SHOWN] + "…"
         raise InputError(
-            f"no text {str(path)!r}: give a file, {WAR_AND_PEACE!r} or {PYTHON_REFERENCE!r}"
+            f"no text {shown!r}: give a file, {WAR_AND_PEACE!r} or {PYTHON_REFERENCE!r}, or the "
+            'text itself with --text-string (text="…")'
         )
     return SourceText(path.name, _decode(path), str(path), "asked for")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name too long for a file: most likely the text itself
+        return False
 
 
 def _decode(path: Path) -> str:

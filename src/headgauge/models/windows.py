@@ -45,21 +45,34 @@ def cut_windows(
     bos: Bos = "auto",
 ) -> Windows:
     """`count` windows of `length` tokens, one after the other from text token `offset` on."""
-    context = loaded.facts.context_length
     if length < 1 or count < 1 or offset < 0:
         raise InputError(
             f"length {length} and windows {count} must be at least 1, offset {offset} at least 0"
         )
+    check_context(loaded, length)
+    check_tokenizer(loaded)
+    tokens = tokenise(loaded.tokenizer, text.text)
+    first = edges(loaded, bos).bos
+    return cut(tokens, length, count, offset, first.id if first.put else None, name=text.name)
+
+
+def check_context(loaded: LoadedModel, length: int) -> None:
+    """Refuse a window that the model cannot read whole."""
+    context = loaded.facts.context_length
     if context is not None and length > context:
         raise InputError(
             f"a window of {length} tokens is longer than the context of {loaded.name}: "
             f"at most {context}"
         )
+
+
+def check_tokenizer(loaded: LoadedModel) -> None:
+    """Refuse text for a model that cannot be given any."""
     if loaded.tokenizer is None:
-        raise InputError(f"{loaded.name} came without a tokenizer: pass token ids instead of text")
-    tokens = tokenise(loaded.tokenizer, text.text)
-    first = edges(loaded, bos).bos
-    return cut(tokens, length, count, offset, first.id if first.put else None, name=text.name)
+        raise InputError(
+            f"{loaded.name} came without a tokenizer: put its tokenizer.json beside the model, or "
+            'give token ids, as a JSONL file with {"input_ids": […]} in each line'
+        )
 
 
 def cut(

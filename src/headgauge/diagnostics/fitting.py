@@ -1,0 +1,125 @@
+"""From what a caller says to settings that fit: a default gives way, what was asked for does not.
+
+`scan_settings` is where the command line and Python meet: a size that is None is a default, and
+free. `fit` makes what is free fit the model's context and the text, and says so; what was asked for
+and does not fit is refused.
+"""
+
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from headgauge.diagnostics.reading import Reading
+from headgauge.diagnostics.settings import LENGTH, TOP_NS, ScanSettings, UnitSettings
+from headgauge.errors import InputError
+from headgauge.models import LoadedModel
+from headgauge.models.windows import check_context
+
+Settings = TypeVar("Settings", bound=UnitSettings)
+
+
+def scan_settings(
+    *,
+    length: Any = None,
+    shorter: Any = None,
+    target: int | None = None,
+    windows: Any = None,
+    top_n: Any = None,
+    layers: Any = None,
+    heads: Any = None,
+    **choices: Any,
+) -> ScanSettings:
+    """From what a caller says, which is checked here; a size that is None is a default, and free.
+
+    `length` may be several; `shorter` are lengths beside the longest, `target` a context that their
+    trend is to be continued to: without `shorter` it wants L/8, L/4 and L/2.
+    """
+    sizes = {"length": length, "shorter": shorter, "windows": windows, "top_ns": top_n}
+    known: dict[str, Any] = {
+        "lengths": _all_lengths(length, shorter, target),
+        "windows": None if windows is None else whole("windows", windows),
+        "top_ns": None if top_n is None else tuple(sorted(set(wholes("top-N", top_n)))),
+        "layers": None if layers is None else wholes("layers", layers),
+        "heads": None if heads is None else wholes("heads", heads),
+    }
+    free = frozenset(name for name, value in sizes.items() if value is None)
+    if max(known["lengths"]) in wholes("lengths", shorter or [0]):
+        free -= {"length"}
+    known = {name: value for name, value in known.items() if value is not None}
+    return ScanSettings(free=free, **known, **choices)
+
+
+def whole(what: str, given: Any) -> int:
+    """A whole number of whatever type, or a line that says what was given instead."""
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise InputError(f"{what} must be a whole number, got {given!r}") from None
+
+
+def wholes(what: str, given: Any) -> tuple[int, ...]:
+    """Whole numbers, one or several, in the order given."""
+    several = list(given) if isinstance(given, Iterable) else [given]
+    if not several:
+        raise InputError(f"{what} needs at least one number, got none")
+    return tuple(whole(what, each) for each in several)
+
+
+def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ...]:
+    """The main length and the shorter ones that a trend needs."""
+    asked = () if length is None else wholes("length", length)
+    longest = max(asked, default=LENGTH)
+    if target is not None and target <= longest:
+        if asked or target < 4:
+            raise InputError(f"--target-length {target} must exceed --length {longest}")
+        longest = target // 2
+    if shorter is not None:
+        below = wholes("lengths", shorter)
+        if asked and max(below) > longest:
+            raise InputError(f"--lengths must not exceed --length {longest}, got {max(below)}")
+        return tuple(sorted({*below, *asked, longest}))
+    if target is None:
+        return tuple(sorted({*asked, longest}))
+    return tuple(sorted({*(max(2, longest // part) for part in (8, 4, 2)), *asked, longest}))
+
+
+def fit(
+    settings: Settings, loaded: LoadedModel, readings: Sequence[Reading]
+) -> tuple[Settings, list[str]]:
+    """The settings as they fit the model and all that is read, and a line for each change."""
+    notes: list[str] = []
+    if "length" in settings.free:
+        settings = _fit_length(settings, loaded, readings, notes)
+    check_context(loaded, settings.length)
+    if "windows" in settings.free:
+        usual = [each.usual_windows or settings.windows for each in readings]
+        settings = replace(settings, windows=min(usual))
+        for each in readings:
+            room = max(1, each.room(settings))
+            if room < settings.windows:
+                notes.append(f"windows: {room} instead of {settings.windows}, {each.has}")
+                settings = replace(settings, windows=room)
+    if "top_ns" in settings.free and isinstance(settings, ScanSettings):
+        largest = max(settings.top_ns)
+        if largest < max(TOP_NS):
+            instead = f"up to {largest} instead of {max(TOP_NS)}"
+            notes.append(f"N: {instead}, a window has {settings.length} tokens")
+    return settings, notes
+
+
+def _fit_length(
+    settings: Settings, loaded: LoadedModel, readings: Sequence[Reading], notes: list[str]
+) -> Settings:
+    """The longest L that model and texts have room for, up to the usual one."""
+    usual = min(each.usual_length or settings.length for each in readings)
+    fewest = min(readings, key=lambda each: each.longest(settings))
+    limits = [(fewest.longest(settings), fewest.has)]
+    if loaded.facts.context_length is not None:
+        limits.append((loaded.facts.context_length, "the model's context"))
+    longest, why = min(limits, key=lambda limit: limit[0])
+    if longest < 2:
+        raise InputError(f"{why}: too few for a window of 2 tokens")
+    if longest < usual:
+        notes.append(f"L: {longest} instead of {usual}, {why}")
+    return replace(settings, lengths=settings.lengths_up_to(min(longest, usual)))

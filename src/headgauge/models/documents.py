@@ -1,0 +1,195 @@
+"""Prompts and documents that are read one by one, each a window of its own.
+
+A JSONL file has one in each line: `{"text": …}` or `{"prompt": …}`, `{"messages": […]}` (a chat),
+or `{"input_ids": […]}`. None is ever joined to another or cut across. A window is read alone, so a
+short one is read as long as it is: that equals padding it and masking the padding, and nothing but
+its own tokens can enter a measure.
+
+With `chat` the tokenizer's chat template writes what the model reads: a plain prompt is the user's
+message, and where the assistant has not spoken last the template opens its turn. BOS is then as the
+template writes it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from headgauge.errors import InputError
+from headgauge.models.facts import LoadedModel
+
+Messages = list[dict[str, Any]]
+Kind = Literal["text", "chat", "ids"]
+_FIELDS = ("text", "prompt", "messages", "input_ids")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text, the messages of a chat, or token ids; `place` is where it stood, for an error."""
+
+    content: str | Messages | list[int]
+    place: str
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents, where they came from and why they were chosen; `sha256` is of all of them."""
+
+    name: str
+    documents: tuple[Document, ...]
+    origin: str
+    why: str
+    sha256: str
+    chat: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """How they become tokens."""
+        if self.chat:
+            return "chat"
+        return "ids" if isinstance(self.documents[0].content, list) else "text"
+
+
+def from_strings(texts: Sequence[str], name: str, chat: bool = False) -> Documents:
+    """Texts that the caller has at hand."""
+    found = tuple(
+        Document(_checked(text, place), place)
+        for text, place in ((each, f"{name}, document {i}") for i, each in enumerate(texts, 1))
+    )
+    digest = hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()
+    return Documents(name, found, "given as strings", "asked for", digest, chat)
+
+
+def from_jsonl(text: str, name: str, origin: str, chat: bool = False) -> Documents:
+    """The documents of a JSONL file."""
+    found: list[Document] = []
+    others: dict[str, None] = {}
+    # Not `splitlines`: a string in JSON may hold the other line ends that it knows.
+    for number, line in enumerate(text.rstrip().split("\n"), 1):
+        place = f"{name}, line {number}"
+        record = _record(line, place)
+        (field,) = _known(record, place)
+        found.append(Document(_content(field, record[field], place, chat), place))
+        others |= dict.fromkeys(key for key in record if key != field)
+    if not chat:  # with one there are no ids
+        _one_kind(found)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    notes = [f"{name}: fields that were not read: {', '.join(others)}"] if others else []
+    return Documents(name, tuple(found), origin, "asked for", digest, chat, tuple(notes))
+
+
+def document_ids(loaded: LoadedModel, given: Documents, bos: int | None) -> list[Tensor]:
+    """The tokens of every document, with `bos` in front of a plain text unless None."""
+    rows = []
+    for document, ids in zip(given.documents, _encoded(loaded, given), strict=True):
+        whole = ids if bos is None or given.kind != "text" else [bos, *ids]
+        if len(whole) < 2:
+            raise InputError(
+                f"{document.place} has {len(whole)} token{'s' * (len(whole) != 1)}: a window needs "
+                "at least 2"
+            )
+        rows.append(torch.tensor(whole, dtype=torch.long))
+    return rows
+
+
+def _encoded(loaded: LoadedModel, given: Documents) -> Iterator[list[int]]:
+    tokenizer = loaded.tokenizer
+    if given.kind == "chat" and getattr(tokenizer, "chat_template", None) is None:
+        raise InputError(f"{loaded.name} has no chat template: leave --chat (chat=True) out")
+    for document in given.documents:
+        content: Any = document.content
+        if given.kind == "ids":
+            yield content
+        elif given.kind == "text":
+            yield tokenizer(content, add_special_tokens=False, verbose=False)["input_ids"]
+        else:
+            yield _written(tokenizer, content, document.place)
+
+
+def _written(tokenizer: Any, content: Any, place: str) -> list[int]:
+    """A chat as the model's template writes it."""
+    messages = [{"role": "user", "content": content}] if isinstance(content, str) else content
+    try:
+        text = tokenizer.apply_chat_template(
+            messages,
+            tokenize=False,
+            add_generation_prompt=messages[-1]["role"] != "assistant",
+        )
+    except Exception as error:  # a template is a program, and fails as it likes
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"{place} does not fit the chat template ({reason})") from None
+    return tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+
+
+def _record(line: str, place: str) -> dict[str, Any]:
+    if not line.strip():
+        raise InputError(f"{place} is empty: remove it")
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{place} is no JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise InputError(f'{place} is no JSON object: write {{"text": …}}')
+    return found
+
+
+def _known(record: dict[str, Any], place: str) -> list[str]:
+    known = [field for field in _FIELDS if field in record]
+    if len(known) != 1:
+        has = " and ".join(known) if known else f"only {', '.join(record) or 'nothing'}"
+        raise InputError(f"{place} needs one of {', '.join(_FIELDS)}, and has {has}")
+    return known
+
+
+def _content(field: str, value: Any, place: str, chat: bool) -> str | Messages | list[int]:
+    if field == "input_ids":
+        if chat:
+            raise InputError(f"{place} has token ids, which no chat template can be put on")
+        whole = isinstance(value, list) and all(type(each) is int and each >= 0 for each in value)
+        if not whole or max(value, default=0) >= 1 << 63:
+            raise InputError(f"{place}: input_ids must be a list of whole numbers of 0 or more")
+        return value
+    if field == "messages":
+        if not chat:
+            raise InputError(f"{place} has messages: give --chat (chat=True) with them")
+        _check_messages(value, place)
+        return value
+    if not isinstance(value, str):
+        raise InputError(f"{place}: {field} must be a string, got {type(value).__name__}")
+    return _checked(value, place)
+
+
+def _check_messages(value: Any, place: str) -> None:
+    fits = isinstance(value, list) and all(
+        isinstance(each, dict) and isinstance(each.get("role"), str) and "content" in each
+        for each in value
+    )
+    if not fits or not value:
+        raise InputError(
+            f'{place}: messages must be a list of {{"role": …, "content": …}}, one at least'
+        )
+
+
+def _checked(text: str, place: str) -> str:
+    if not text.strip():
+        raise InputError(f"{place} is an empty text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{place} has half a character (a lone surrogate)") from None
+    return text
+
+
+def _one_kind(found: Sequence[Document]) -> None:
+    """Ids get no BOS and text may: a file without chats has one or the other."""
+    ids = [isinstance(each.content, list) for each in found]
+    if any(ids) and not all(ids):
+        raise InputError(
+            f"{found[ids.index(True)].place} has token ids and {found[ids.index(False)].place} "
+            "has text: give them in two files"
+        )
