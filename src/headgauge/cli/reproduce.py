@@ -19,6 +19,7 @@ from headgauge.cli.running import (
     one_model,
     opening,
 )
+from headgauge.cli.scan_views import show_estimate
 from headgauge.errors import InputError
 
 _OPEN, _READ, _KEPT = "What the paper leaves open", "What is read", "Running and keeping"
@@ -137,6 +138,14 @@ def command(
     seed: Annotated[
         int, typer.Option(help="Of drawn rows, directions and bands.", rich_help_panel=_KEPT)
     ] = 0,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Say what the run would need, from one head measured, and do not run.",
+            rich_help_panel=_KEPT,
+        ),
+    ] = False,
     json_output: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -185,6 +194,9 @@ def command(
     place = out or default_folder(plan.first, "reproduce", plan.identity)
     for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
+    if estimate:
+        show_estimate(experiments.estimate_reproduction(plan), json_output)
+        return
     with share_bar("reproducing", notes) as progress:
         found = run_reproduction(plan, place, progress)
     with notes.status("drawing"):

@@ -21,7 +21,7 @@ from headgauge.threads import one_thread
 
 _ROWS, _KEYS = 64, 1024  # of the block that is timed
 # Bytes per row of the tables as they come out of the writer, twice: units and merged.
-_HEAD_BYTES, _CURVE_BYTES, _SAMPLE_BYTES, _ROW_BYTES = 2 * 190, 2 * 150, 2 * 14, 2 * 60
+HEAD_BYTES, CURVE_BYTES, _SAMPLE_BYTES, _ROW_BYTES = 2 * 190, 2 * 150, 2 * 14, 2 * 60
 _DEPTH_BYTES = 2 * 400
 _FIGURE_BYTES = 8 << 20
 _LIBRARIES = 1 << 30  # of memory: Python, torch, the tokenised text
@@ -46,7 +46,7 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     if lengths:  # the first window is read the other way too
         others = [len(unit.other) for unit in plan.units if unit.other is not None]
         seconds += sum(_pass_flops(plan, length) / flops for length in others)
-    memory = _memory(plan, max(lengths, default=0)) * jobs
+    memory = memory_needed(plan, max(lengths, default=0)) * jobs
     disk = sum(_disk(plan, length) for length in lengths) + _FIGURE_BYTES
     return Estimate(seconds / jobs, memory, disk)
 
@@ -57,7 +57,7 @@ def _scan(plan: Plan) -> ScanSettings:
     return plan.settings
 
 
-def _heads(plan: Plan) -> int:
+def head_count(plan: Plan) -> int:
     """Heads that are measured."""
     layers = plan.settings.layers
     modules = len(models.attention_modules(plan.loaded.model)) if layers is None else len(layers)
@@ -81,7 +81,7 @@ def _pass_flops(plan: Plan, length: int) -> float:
 def _rows_and_keys(plan: Plan, length: int) -> float:
     """Entries of the attention matrices that are walked over."""
     causal = plan.loaded.facts.kind == "decoder"
-    return _heads(plan) * length * length * (0.5 if causal else 1.0)
+    return head_count(plan) * length * length * (0.5 if causal else 1.0)
 
 
 def _forward_rate(plan: Plan) -> float:
@@ -130,7 +130,7 @@ def _fastest(call: Callable[[], object], times: int = 3) -> float:
     return best
 
 
-def _memory(plan: Plan, length: int) -> int:
+def memory_needed(plan: Plan, length: int) -> int:
     loose: Any = plan.loaded.model
     config = loose.config.get_text_config()
     each = next(loose.parameters()).element_size()
@@ -148,9 +148,9 @@ def _memory(plan: Plan, length: int) -> int:
 
 
 def _disk(plan: Plan, length: int) -> int:
-    heads, settings = _heads(plan), _scan(plan)
-    curves = len(settings.top_ns) * len(settings.vectors) * len(settings.keys) * _CURVE_BYTES
+    heads, settings = head_count(plan), _scan(plan)
+    curves = len(settings.top_ns) * len(settings.vectors) * len(settings.keys) * CURVE_BYTES
     samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
     rows = length * _ROW_BYTES if settings.save_rows else 0
     depth = (plan.loaded.facts.layers + 1) * _DEPTH_BYTES if settings.depth else 0
-    return heads * (_HEAD_BYTES + curves + samples + rows) + depth
+    return heads * (HEAD_BYTES + curves + samples + rows) + depth

@@ -16,6 +16,8 @@ from headgauge.errors import InputError
 from headgauge.models import LoadedModel
 from headgauge.models.windows import check_context
 
+_NUMBERS = ("offset", "seed", "threads")
+
 Settings = TypeVar("Settings", bound=UnitSettings)
 
 
@@ -44,8 +46,9 @@ def scan_settings(
         "heads": None if heads is None else wholes("heads", heads),
     }
     free = frozenset(name for name, value in sizes.items() if value is None)
-    if max(known["lengths"]) in wholes("lengths", shorter or [0]):
+    if shorter is not None and max(known["lengths"]) in shorter:
         free -= {"length"}
+    choices |= {name: whole(name, choices[name]) for name in _NUMBERS if name in choices}
     known = {name: value for name, value in known.items() if value is not None}
     return ScanSettings(free=free, **known, **choices)
 
@@ -69,18 +72,16 @@ def wholes(what: str, given: Any) -> tuple[int, ...]:
 def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ...]:
     """The main length and the shorter ones that a trend needs."""
     asked = () if length is None else wholes("length", length)
-    longest = max(asked, default=LENGTH)
+    below = () if shorter is None else wholes("lengths", shorter)
+    longest = max(asked, default=max(LENGTH, *below, 0))
+    if asked and max(below, default=0) > longest:
+        raise InputError(f"--lengths must not exceed --length {longest}, got {max(below)}")
     if target is not None and target <= longest:
-        if asked or target < 4:
+        if asked or target // 2 < max(below, default=2):
             raise InputError(f"--target-length {target} must exceed --length {longest}")
         longest = target // 2
-    if shorter is not None:
-        below = wholes("lengths", shorter)
-        if asked and max(below) > longest:
-            raise InputError(f"--lengths must not exceed --length {longest}, got {max(below)}")
+    if target is None or below:
         return tuple(sorted({*below, *asked, longest}))
-    if target is None:
-        return tuple(sorted({*asked, longest}))
     return tuple(sorted({*(max(2, longest // part) for part in (8, 4, 2)), *asked, longest}))
 
 

@@ -25,6 +25,7 @@ text by text and over all texts, and `reproduce` does it all:
 """
 
 from headgauge.experiments.choices import CHOICES, RULES, Choice
+from headgauge.experiments.estimating import estimate_reproduction
 from headgauge.experiments.measured import Measured
 from headgauge.experiments.reproducing import make_reproduction, reproduce
 from headgauge.experiments.result import Reproduction
@@ -39,6 +40,7 @@ __all__ = [
     "Measured",
     "ReproduceSettings",
     "Reproduction",
+    "estimate_reproduction",
     "halves",
     "make_reproduction",
     "quick",

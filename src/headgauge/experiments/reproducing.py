@@ -203,17 +203,22 @@ def judged_frames(
     return paper | {"readings": readings, "verdicts": verdicts}, judging
 
 
+def choosing_plan(first: Plan, settings: ReproduceSettings) -> Plan:
+    """The pass over the first text that the choice is made by."""
+    longest = settings.length
+    looking = replace(settings, choosing=True, lengths=(longest,), windows=1)
+    units = tuple(u for u in first.units if u.key.window == 0 and u.key.length == longest)
+    return replace(first, settings=looking, units=units)
+
+
 def _look(
     plan: ReproductionPlan, place: Path | None, steps: "_Steps"
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """All choices on the first text: their curves, and the table that one is chosen by."""
-    longest = plan.settings.length
-    settings = replace(plan.settings, choosing=True, lengths=(longest,), windows=1)
-    units = tuple(u for u in plan.first.units if u.key.window == 0 and u.key.length == longest)
-    looking = replace(plan.first, settings=settings, units=units)
+    looking = choosing_plan(plan.first, plan.settings)
     scan = run_plan(looking, None if place is None else place / CHOOSING, 1, steps.next())
     measured = Measured.of(scan)
-    critical = fig2c_critical.run(measured, settings.fig2c)
+    critical = fig2c_critical.run(measured, plan.settings.fig2c)
     return measured.curves, choice_table(measured, critical, None)
 
 
