@@ -1,5 +1,15 @@
 import subprocess
 import sys
+from functools import cached_property
+
+import pytest
+
+import headgauge
+from headgauge.diagnostics import ScanResult
+from headgauge.diagnostics.grounds import Grounds
+from headgauge.dynamics import Simulation
+from headgauge.experiments import Reproduction
+from headgauge.results import Run
 
 
 def python(code: str) -> str:
@@ -13,8 +23,29 @@ def test_the_packages_are_there_after_a_plain_import():
     assert python("import headgauge; print(headgauge.theory.coverage.heads_needed(.8, .99))") == "3"
 
 
-def test_a_plain_import_does_not_bring_torch():
-    assert python("import headgauge, sys; print('torch' in sys.modules)") == "False"
+def test_a_plain_import_shows_every_name_and_does_not_bring_torch():
+    code = "import headgauge, sys; print(*dir(headgauge), 'torch' in sys.modules)"
+    shown = python(code).split()
+    assert shown == [*sorted(headgauge.__all__), "False"]
+
+
+def test_every_name_that_is_shown_is_there():
+    for name in dir(headgauge):
+        assert getattr(headgauge, name) is not None
+    assert headgauge.load is headgauge.models.load
+    assert headgauge.reproduce is headgauge.experiments.reproduce
+    assert headgauge.simulate is headgauge.dynamics.simulate
+
+
+@pytest.mark.parametrize("kind", [ScanResult, Reproduction, Simulation, Run, Grounds])
+def test_what_a_run_holds_is_an_attribute_and_what_is_worked_out_is_called(kind):
+    worked_out = {
+        name
+        for name, made in vars(kind).items()
+        if isinstance(made, (property, cached_property)) and not name.startswith("_")
+    }
+    # The first of the scans that a reproduction holds.
+    assert worked_out == ({"scan"} if kind is Reproduction else set())
 
 
 def test_an_unknown_attribute_is_an_attribute_error():

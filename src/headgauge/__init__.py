@@ -4,6 +4,12 @@
 
     result = headgauge.scan("default")          # every head of a model; see headgauge.diagnostics
     result.verdicts()
+    result.plot(3, 5)                           # layer 3, head 5; result.plot("heads") all of them
+
+    loaded = headgauge.load("default")          # a model once, for several runs
+    headgauge.reproduce(loaded)                 # the paper's figures on it
+    headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
+    headgauge.read_run("runs/mine")             # any of the three, from its folder
 
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
     weights = rule(logits, mask)
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
         diagnostics,
         dynamics,
         engine,
+        errors,
         experiments,
         models,
         normalizers,
@@ -33,6 +40,9 @@ if TYPE_CHECKING:
         theory,
     )
     from headgauge.diagnostics import scan
+    from headgauge.dynamics import simulate
+    from headgauge.experiments import read_run, reproduce
+    from headgauge.models import load
 
 __version__ = "0.1.0"
 __all__ = [
@@ -41,19 +51,36 @@ __all__ = [
     "diagnostics",
     "dynamics",
     "engine",
+    "errors",
     "experiments",
+    "load",
     "models",
     "normalizers",
+    "read_run",
     "report",
+    "reproduce",
     "results",
     "scan",
+    "simulate",
     "theory",
 ]
+# What is reached without naming its package.
+_FUNCTIONS = {
+    "load": "models",
+    "read_run": "experiments",
+    "reproduce": "experiments",
+    "scan": "diagnostics",
+    "simulate": "dynamics",
+}
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:
-    if name == "scan":
-        return importlib.import_module("headgauge.diagnostics").scan
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(f"headgauge.{_FUNCTIONS[name]}"), name)
     if name in __all__:
         return importlib.import_module(f"headgauge.{name}")
     raise AttributeError(f"module 'headgauge' has no attribute {name!r}")

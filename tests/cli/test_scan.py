@@ -73,6 +73,7 @@ def test_json(scan: Any) -> None:
     code, out, err = scan("--json", "--quiet", "--rows")
     assert (code, err) == (0, "")
     document = json.loads(out)
+    assert next(iter(document)) == "warnings"
     assert len(document["heads"]) == 8
     assert len(document["loss"]) == 2
     assert {"verdict", "heads", "share"} <= set(document["counts"][0])
@@ -130,6 +131,13 @@ def test_the_trend_over_length(scan: Any, tmp_path: Path) -> None:
     assert "never tested: 4096 tokens are 128 times the longest length" in out
     assert "up to 4 times (128 tokens here)" in out
     assert set(pl.read_parquet(tmp_path / "run" / "heads.parquet")["length"]) == {4, 8, 16, 32}
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["outlook"]["target"] == 4096
+    assert "target" not in json.dumps(manifest["settings"])
+    # Another target is asked of the same tables.
+    assert scan("--target-length", "64", "--quiet")[0] == 0
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["outlook"]["target"] == 64
+    assert "Outlook" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     code, out, err = scan("--target-length", "64", "--lengths", "8,16", "--json", out="other")
     assert code == 0, err
     found = json.loads(out)

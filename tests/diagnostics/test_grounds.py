@@ -17,7 +17,7 @@ def test_in_words_and_numbers() -> None:
     found = grounds(_trends(2048, 3, 1.0, 2.5, None, 1.5))
     assert found.lengths == (3, 3)
     assert found.freedom == (1.0, 1.5, 2.5)
-    assert found.tested
+    assert found.tested()
     (line,) = found.notes()
     assert line.startswith("intervals at 2048 tokens: 3 lengths leave 1 degree of freedom for the")
     assert "unsteady" in line
@@ -30,9 +30,9 @@ def test_in_words_and_numbers() -> None:
 
 def test_beyond_what_was_tested() -> None:
     at, beyond = (grounds(_trends(target, 4, 2.0)) for target in (4 * 512, 4 * 512 + 1))
-    assert at.tested
+    assert at.tested()
     assert len(at.notes()) == 1
-    assert not beyond.tested
+    assert not beyond.tested()
     assert beyond.notes()[1].startswith("never tested: 2049 tokens are 4.002 times the longest")
     assert "up to 4 times (2048 tokens here)" in beyond.notes()[1]
     assert not beyond.as_dict()["tested"]

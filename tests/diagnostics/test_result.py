@@ -1,5 +1,7 @@
 """What a result can do with its tables."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import headgauge
 from headgauge.diagnostics import ScanResult
 from headgauge.diagnostics.thresholds import DEFAULT
 from headgauge.errors import InputError
+from headgauge.report.page.document import page_bytes, page_data
 
 
 @pytest.fixture
@@ -19,8 +22,8 @@ def result(llama: Any, ids: Tensor) -> ScanResult:
 
 
 def test_frames(result: ScanResult) -> None:
-    assert len(result.frame) == 8
-    assert result.frame["severity"].is_sorted(descending=True)
+    assert len(result.frame()) == 8
+    assert result.frame()["severity"].is_sorted(descending=True)
     assert result.layers()["heads"].to_list() == [4, 4]
     assert result.counts()["heads"].sum() >= 8
     # Judged at the longest length.
@@ -84,12 +87,53 @@ def test_without_depth_it_is_told(result: ScanResult) -> None:
             asked()
 
 
+def test_random_weights_are_told_before_any_number(result: ScanResult) -> None:
+    for unit in result.manifest["units"].values():
+        unit["loss"] = 9.0  # more than that of guessing
+    (said,) = result.warnings()
+    assert said.startswith("random weights: a loss of")
+    assert result.notes()[0] == said
+    html, page = result._repr_html_(), page_bytes(result.page_content()).decode()
+    for shown in (html, page.split("<body>")[1].split("</h1>")[1], repr(result)[1:]):
+        at = shown.index("random weights: a loss of")
+        words = re.sub(r"<[^>]*>", "", shown[:at])
+        assert not re.search(r"\d", words), words
+    assert page.count(said) == 1
+    trained = replace(result, manifest={**result.manifest, "units": {}})
+    assert trained.warnings() == []
+    assert "Warning" not in trained._repr_html_()
+
+
+def test_an_outlook_is_kept_and_drawn_again(llama: Any, ids: Tensor, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"top_n": [1, 2], "threads": 1, "length": [6, 12, 24]}
+    kept = headgauge.scan(llama, ids, out=tmp_path / "run", **asked)
+    tables = {path: path.read_bytes() for path in kept.folder.glob("*.parquet")}  # type: ignore
+    assert kept.page_content().outlook is None
+    for target in (256, 64):  # the last one asked for counts
+        kept.keep_outlook(target)
+        read = headgauge.read_run(tmp_path / "run")
+        assert isinstance(read, ScanResult)
+        assert read.target() == target
+        told = read.manifest.get("outlook")
+        assert told is not None
+        assert told["verdicts"] == kept.outlook(target).to_dicts()
+        assert told["grounds"]["notes"] == kept.outlook_grounds(target).notes()
+        content = read.page_content()
+        assert content.outlook.equals(kept.outlook(target))
+        assert page_data(content)["outlook"]["target"] == target
+    assert {path: path.read_bytes() for path in tables} == tables
+    assert kept.target() is None
+    # Without a folder it goes along with the result.
+    assert replace(kept, folder=None).keep_outlook(512).page_content().target == 512
+    assert headgauge.read_run(tmp_path / "run").target() == 64  # type: ignore[union-attr]
+
+
 def test_shown_in_a_notebook(result: ScanResult) -> None:
     html = result._repr_html_()
     assert "L = 6, 12, 24" in html
     assert "3 windows" in html
     assert "<script" not in html
-    assert repr(result).startswith("<scan of LlamaForCausalLM: 8 heads, 3 windows; ")
+    assert "scan of LlamaForCausalLM: 8 heads, 3 windows; " in repr(result)
 
 
 def test_a_layer_that_was_not_seen_is_told(result: ScanResult) -> None:

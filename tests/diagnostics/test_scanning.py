@@ -38,7 +38,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 def test_from_python(llama: Any, ids: Tensor) -> None:
     result = headgauge.scan(llama, ids, **SMALL)
     assert len(result.heads) == 3 * 8
-    assert len(result.frame) == 8
+    assert len(result.frame()) == 8
     assert set(result.verdicts()["verdict"])
     losses = [unit["loss"] for unit in result.manifest["units"].values()]
     with torch.no_grad():
@@ -225,7 +225,7 @@ def test_families(build: Any, ids: Tensor, name: str) -> None:
     model = build(name, "eager").model
     result = headgauge.scan(model, ids[:1], vectors=["value", "hidden"], **SMALL)
     modules = len(models.attention_modules(model))
-    assert len(result.frame) == 4 * modules
+    assert len(result.frame()) == 4 * modules
     assert (
         result.heads.null_count().select("entropy", "output_norm", "max_logit").row(0) == (0,) * 3
     )

@@ -74,7 +74,7 @@ def test_windows_rules_and_choices_are_drawn(kept):
 def test_it_contains_a_scan_of_the_longest_windows(kept):
     assert set(kept.scan.heads["length"]) == {110}
     assert set(kept.scan.heads["window"]) == {0, 1}
-    assert len(kept.scan.frame) == 8
+    assert len(kept.scan.frame()) == 8
     assert set(kept.scan.curves["vectors"]) == {"value"}
 
 

@@ -1,11 +1,16 @@
 import json
+import re
 import shutil
+from html import escape
 
 import pytest
 
+import headgauge
+from headgauge.diagnostics import ScanResult
 from headgauge.errors import InputError
 from headgauge.experiments import Reproduction
 from headgauge.experiments.result import read_timing
+from headgauge.report.page.document import page_bytes
 from headgauge.results.paper_tables import open_paper
 
 
@@ -20,6 +25,31 @@ def test_a_reproduction_is_read_from_its_folder(kept):
     assert read.scan.heads.equals(kept.scan.heads)
     assert read.scan.untrained() == kept.scan.untrained() is not None
     assert read.judging == kept.judging
+
+
+def test_random_weights_are_told_first(kept):
+    warnings = kept.warnings()
+    assert len(warnings) == len(kept.scans)
+    assert kept.notes()[: len(warnings)] == warnings
+    html = kept._repr_html_()
+    assert "<script" not in html
+    for shown in (html, repr(kept)[1:]):
+        before = re.sub(r"<[^>]*>", "", shown.split("random weights: a loss of")[0])
+        assert "Table" not in before
+        assert len(before) < 40
+    claims = kept.paper["verdicts"]["claim"]
+    assert all(escape(claim) in html for claim in claims)
+    assert repr(kept).endswith(f"{len(claims)} cannot be tested here>")
+    page = page_bytes(kept.page_content()).decode()
+    at = page.index('<p class="warning" role="alert">')
+    assert at < page.index('<p class="caption">') < page.index('class="stands"')
+
+
+def test_a_run_is_read_back_whichever_it_is(kept):
+    assert isinstance(headgauge.read_run(kept.folder), Reproduction)
+    assert isinstance(headgauge.read_run(kept.scan.folder), ScanResult)
+    with pytest.raises(InputError, match="is no run of headgauge"):
+        headgauge.read_run(kept.folder / "figures")
 
 
 def test_a_folder_is_told_from_that_of_a_scan(kept, tmp_path):

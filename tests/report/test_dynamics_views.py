@@ -34,6 +34,17 @@ def test_velocities_and_slopes_stand_apart(rates):
     assert "LN-Scaling  1 − γ ~ e^{−4√(t+1)}  √(t+1)      -4       -4         -4" in second
 
 
+@pytest.mark.parametrize("width", [60, 40])
+def test_a_narrow_terminal_cuts_no_number_and_no_law(rates, width):
+    text = printed(dynamics_views.velocity_view(rates, 12, 5.0), width)
+    assert "…" not in text
+    assert "2/(r₀√(e^{2β} + n − 1))" in text
+    assert text.count("0.013473") == 2
+    text = printed(dynamics_views.final_view(rates), width)
+    for expected in ("-2.0013", "1 − γ ~ e^{−4√(t+1)}", "√(t+1)", "particles"):
+        assert expected in text
+
+
 def test_collapse_stands_beside_the_end_of_the_swarm():
     end = {name: 0.25 for name, kind in frame_schema(SwarmRow).items() if kind == pl.Float64}
     named = {"weights": "random", "rule": "softmax", "tokens": 4, "dim": 4, "heads": 1}
@@ -56,3 +67,7 @@ def test_collapse_stands_beside_the_end_of_the_swarm():
     assert "t = 10" in text
     assert "random   Post-LN  13 of 20      7.12  0.9877       0.2    0.25  0.250" in text
     assert "random   nGPT      0 of 20         –" in text
+    narrow = printed(dynamics_views.collapse_view(collapse, frame), 40)
+    for expected in ("13 of 20", "7.12", "0.9877", "0.25", "0.250", "clusters", "‖A‖"):
+        assert expected in narrow
+    assert "…" not in narrow

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from headgauge.report.paper_markdown import paper_markdown
-from headgauge.report.paper_views import choice_view, held_words, verdict_view
+from headgauge.report.paper_views import choice_view, held_words, timing_view, verdict_view
 from headgauge.results.paper_schema import DEPENDS, NOT_REPRODUCED, ONE_TEXT, UNDECIDED
 from report.page.paper_frames import TEXTS, WORDS, paper_frames
 
@@ -76,6 +76,19 @@ def test_choices_of_every_text_with_the_closest_and_the_judged_one_marked(paper)
     assert not any("…" in line for line in lines)
     asked = " ".join(printed(choice_view(paper["choices"], None)))
     assert "as asked for" in asked
+
+
+def test_choices_and_times_keep_every_number_at_any_width(paper):
+    choices = paper["choices"].with_columns(rows=pl.lit(1024.0), critical_n=pl.lit(1023))
+    times = {"paper_seconds": 61440.0, "ours_seconds": 10.25, "literal_seconds": 1e5}
+    named = {"algorithm": "3", "what": "critical N", "shared": True, "ratio": 123456.0}
+    for view in (choice_view(choices, TEXTS[0]), timing_view([named | times])):
+        whole = set(" ".join(printed(view, 200)).split())
+        for width in (80, 60, 40):
+            lines = printed(view, width)
+            assert max(map(len, lines)) <= width
+            assert not any("…" in line for line in lines)
+            assert {word for word in whole if word[:1].isdigit()} <= set(" ".join(lines).split())
 
 
 def test_markdown_begins_with_what_it_stands_on_and_has_a_column_for_each_text(paper):

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headgauge.cli.output import stdout
-from headgauge.cli.scan_views import losses
+from headgauge.cli.scan_views import losses, show_warnings
 
 if TYPE_CHECKING:
     from headgauge.experiments import Reproduction
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def document(found: "Reproduction", drawn: list[Path]) -> dict[str, Any]:
     """The result as `--json` prints it."""
     return {
+        "warnings": found.warnings(),
         "folder": str(found.folder),
         "page": str(drawn[0]),
         "stands_on": list(found.judging.stands),
@@ -32,6 +33,7 @@ def show(found: "Reproduction", drawn: list[Path]) -> None:
     from headgauge.report import paper_views
 
     console = stdout()
+    show_warnings(console, found.warnings())
     paper, stands = found.paper, found.judging.stands
     console.print(paper_views.verdict_view(paper["verdicts"], paper["readings"], stands))
     console.print(paper_views.choice_view(paper["choices"], found.judging.chosen_on))

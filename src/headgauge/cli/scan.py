@@ -233,6 +233,8 @@ def command(
         result = diagnostics.run_plan(plan, place, jobs, progress)
     if changed is not None:
         result = result.with_thresholds(changed)
+    if target_length is not None:
+        result = result.keep_outlook(target_length)
     with notes.status("drawing"):
         figures = result.draw()
     if json_output:

@@ -1,8 +1,12 @@
 """What `headgauge scan` says: before the run, and after."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
 
 from headgauge.cli.output import print_json, size, stdout
 
@@ -32,12 +36,13 @@ def needs(needed: "Estimate") -> str:
 def document(result: "ScanResult", target: int | None) -> dict[str, Any]:
     """The result as `--json` prints it."""
     found: dict[str, Any] = {
+        "warnings": result.warnings(),
         "folder": str(result.folder),
         "stands_on": result.stands(),
         "loss": {name: unit["loss"] for name, unit in result.manifest["units"].items()},
         "notes": result.notes(),
         "counts": result.counts().to_dicts(),
-        "heads": result.frame.to_dicts(),
+        "heads": result.frame().to_dicts(),
         "verdicts": result.verdicts().to_dicts(),
     }
     if result.depth is not None:
@@ -55,9 +60,10 @@ def show(result: "ScanResult", target: int | None, figures: list[Path]) -> None:
     from headgauge.report import tables
 
     console = stdout()
+    show_warnings(console, result.warnings())
     for line in result.stands():
         console.print(line, soft_wrap=True)
-    console.print(tables.head_table_view(result.frame))
+    console.print(tables.head_table_view(result.frame()))
     console.print(tables.layer_view(result.layers()))
     console.print(tables.counts_view(result.counts()))
     console.print(tables.legend_view(result.verdicts()))
@@ -71,6 +77,12 @@ def show(result: "ScanResult", target: int | None, figures: list[Path]) -> None:
         console.print(line, soft_wrap=True)
     console.print(f"{result.folder}: {', '.join(files(result, figures))}", soft_wrap=True)
     console.print(f"open {figures[0]}", soft_wrap=True)
+
+
+def show_warnings(console: Console, lines: Sequence[str]) -> None:
+    """Before any number, so that nobody takes one for a result."""
+    for line in lines:
+        console.print(Text(f"Warning: {line}", style="bold red"), soft_wrap=True)
 
 
 def scheme_title(result: "ScanResult") -> str | None:

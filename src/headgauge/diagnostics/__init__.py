@@ -2,7 +2,7 @@
 
     result = headgauge.scan("default", length=1024, windows=4)
     result.heads, result.curves       # polars, as in headgauge.results.schema
-    result.frame                      # one row per head, the worst first
+    result.frame()                    # one row per head, the worst first
     result.verdicts()                 # number, threshold, source and remedy of each verdict
     result.save("runs/mine")
 

@@ -24,13 +24,11 @@ class Grounds:
     lengths: tuple[int, int] | None
     freedom: tuple[float, float, float] | None
 
-    @property
     def reach(self) -> float:
         return self.target / self.longest
 
-    @property
     def tested(self) -> bool:
-        return self.reach <= TESTED_REACH
+        return self.reach() <= TESTED_REACH
 
     def as_dict(self) -> dict[str, Any]:
         """For `--json`."""
@@ -39,21 +37,21 @@ class Grounds:
         return {
             "target": self.target,
             "longest": self.longest,
-            "reach": self.reach,
+            "reach": self.reach(),
             "degrees_of_freedom": freedom,
             "tested_reach": TESTED_REACH,
-            "tested": self.tested,
+            "tested": self.tested(),
             "notes": self.notes(),
         }
 
     def notes(self) -> list[str]:
         """In words, for below the table."""
         found = [self._freedom_words()]
-        if not self.tested:
+        if not self.tested():
             found.append(
-                f"never tested: {self.target} tokens are {self.reach:.4g} times the longest length "
-                f"measured, and intervals were compared with the truth up to {TESTED_REACH} times "
-                f"({TESTED_REACH * self.longest} tokens here)"
+                f"never tested: {self.target} tokens are {self.reach():.4g} times the longest "
+                "length measured, and intervals were compared with the truth up to "
+                f"{TESTED_REACH} times ({TESTED_REACH * self.longest} tokens here)"
             )
         return found
 

@@ -18,8 +18,9 @@ from headgauge.diagnostics.grounds import Grounds, grounds
 from headgauge.diagnostics.thresholds import DEFAULT, Threshold, read_thresholds
 from headgauge.errors import InputError
 from headgauge.models import Recognised
-from headgauge.results.json_files import plain
-from headgauge.results.manifest import UnitRecord
+from headgauge.results.json_files import plain, write_json
+from headgauge.results.manifest import Outlook, UnitRecord
+from headgauge.results.run_folder import MANIFEST
 
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
@@ -78,14 +79,17 @@ class ScanResult:
         """One row per head and verdict, with number, threshold, source and remedy."""
         return judging.verdicts(self.heads, self.curves, self.thresholds, length)
 
-    @cached_property
     def frame(self) -> pl.DataFrame:
         """One row per head, the worst first: its verdicts and main numbers over the windows."""
+        return self._frame
+
+    @cached_property
+    def _frame(self) -> pl.DataFrame:
         return summary.head_table(self.heads, self.curves, self.verdicts(), self.thresholds)
 
     def layers(self) -> pl.DataFrame:
         """One row per attention module."""
-        return summary.layer_summary(self.frame)
+        return summary.layer_summary(self.frame())
 
     def counts(self) -> pl.DataFrame:
         """How many heads each verdict names."""
@@ -102,6 +106,24 @@ class ScanResult:
     def outlook_grounds(self, target: int) -> Grounds:
         """What the intervals of the outlook stand on: degrees of freedom, and how far tested."""
         return grounds(self.capacity(target))
+
+    def keep_outlook(self, target: int) -> "ScanResult":
+        """The result with the outlook at `target` in its manifest and so on its page; where it has
+        a folder, the manifest there is written too."""
+        told = Outlook(
+            target=target,
+            verdicts=self.outlook(target).to_dicts(),
+            grounds=self.outlook_grounds(target).as_dict(),
+        )
+        manifest = cast(results.Manifest, {**self.manifest, "outlook": plain(told)})
+        if self.folder is not None:
+            write_json(self.folder / MANIFEST, cast(dict[str, Any], manifest))
+        return replace(self, manifest=manifest)
+
+    def target(self) -> int | None:
+        """The length its outlook is at; None where none was asked for."""
+        asked = self.manifest.get("outlook")
+        return None if asked is None else asked["target"]
 
     def scheme(self) -> Recognised:
         """Where the model has its norms: the scheme's name or None, and the evidence."""
@@ -126,7 +148,7 @@ class ScanResult:
 
     def notes(self) -> list[str]:
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
-        found = [note for note in (self.untrained(),) if note] + list(self.manifest["notes"])
+        found = self.warnings() + list(self.manifest["notes"])
         found += bos_notes(self.manifest)
         records = self.manifest["units"].values()
         for module in sorted({name for record in records for name in record["unseen"]}):
@@ -141,7 +163,10 @@ class ScanResult:
             found += depth_prediction.depth_notes(self.depth, self._kind())
         return found + judging.not_judged(self.curves, self.thresholds)
 
-    @property
+    def warnings(self) -> list[str]:
+        """Why the numbers may be no result: said before any of them, the gravest first."""
+        return [note for note in (self.untrained(),) if note]
+
     def caption(self) -> str:
         """What was measured, in a line for a figure or the head of a page."""
         model, data = self.manifest["model"], self.manifest["data"]
@@ -161,7 +186,7 @@ class ScanResult:
         rows = span_words(self.heads["rows"])
         origin = "" if data is None else f": {data['origin']}"
         name = "" if data is None else data["name"]
-        return [f"{self.caption}; {rows} query rows per head and window", f"text {name}{origin}"]
+        return [f"{self.caption()}; {rows} query rows per head and window", f"text {name}{origin}"]
 
     def untrained(self) -> str | None:
         """Why nothing here is a result, if the model predicts no better than by guessing."""
@@ -196,7 +221,7 @@ class ScanResult:
         from headgauge.report.heat_maps import heat_maps
 
         tables = (self.heads, self.curves, self.verdicts())
-        return heat_maps(*tables, self.caption, folder or self._drawn_in(), first)
+        return heat_maps(*tables, self.caption(), folder or self._drawn_in(), first)
 
     def draw_depth(self) -> list[Path]:
         """The stream by layer beside the schemes' predictions; nothing without depth."""
@@ -204,7 +229,7 @@ class ScanResult:
             return []
         from headgauge.report.dynamics import depth_figure
 
-        return depth_figure(self.depth, self.depth_curves(), self.caption, self._drawn_in())
+        return depth_figure(self.depth, self.depth_curves(), self.caption(), self._drawn_in())
 
     def page_content(
         self,
@@ -219,15 +244,16 @@ class ScanResult:
         from headgauge.report.page import PageContent
 
         known = self.manifest["model"]
-        untrained = self.untrained()
+        warnings, target = self.warnings(), self.target()
+        told = self.notes() if notes is None else notes
         return PageContent(
             title=f"headgauge: {known['name'] if known else 'a model'}",
-            caption=self.caption,
-            warnings=() if untrained is None else (untrained,),
+            caption=self.caption(),
+            warnings=tuple(warnings),
             stands=tuple(stands or self.stands()),
-            notes=tuple(self.notes() if notes is None else notes),
+            notes=tuple(note for note in told if note not in warnings),
             manifest=dict(self.manifest),
-            head_table=self.frame,
+            head_table=self.frame(),
             verdicts=self.verdicts(),
             counts=self.counts(),
             heads=self.heads,
@@ -238,6 +264,9 @@ class ScanResult:
             timing=timing,
             depth=self.depth,
             depth_curves=None if self.depth is None else self.depth_curves(),
+            outlook=None if target is None else self.outlook(target),
+            target=target,
+            outlook_notes=() if target is None else tuple(self.outlook_grounds(target).notes()),
         )
 
     def _drawn_in(self) -> Path:
@@ -278,7 +307,7 @@ class ScanResult:
     def _repr_html_(self) -> str:
         from headgauge.report.notebook import result_html
 
-        return result_html(self.frame, self.counts(), self.caption)
+        return result_html(self.frame(), self.counts(), self.caption(), self.warnings())
 
     def __repr__(self) -> str:
         known = self.manifest["model"]
@@ -288,7 +317,8 @@ class ScanResult:
             if heads
         )
         return (
-            f"<scan of {known['name'] if known else 'a model'}: {len(self.frame)} heads, "
+            f"<{''.join(f'{line}; ' for line in self.warnings())}"
+            f"scan of {known['name'] if known else 'a model'}: {len(self.frame())} heads, "
             f"{self.heads['window'].n_unique()} windows; {found}>"
         )
 

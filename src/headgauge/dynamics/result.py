@@ -30,7 +30,6 @@ class Simulation:
     def is_in(folder: str | Path) -> bool:
         return has_simulation(folder)
 
-    @property
     def caption(self) -> str:
         """What was simulated, in a line for a figure or the head of a page."""
         chosen = self.manifest["settings"]
@@ -63,7 +62,7 @@ class Simulation:
 
         return PageContent(
             title="headgauge: attention dynamics on the sphere",
-            caption=self.caption,
+            caption=self.caption(),
             warnings=(),
             notes=tuple(self.manifest["notes"]),
             manifest=dict(self.manifest),
@@ -72,4 +71,4 @@ class Simulation:
         )
 
     def __repr__(self) -> str:
-        return f"<simulation: {self.caption}>"
+        return f"<simulation: {self.caption()}>"

@@ -27,6 +27,7 @@ text by text and over all texts, and `reproduce` does it all:
 from headgauge.experiments.choices import CHOICES, RULES, Choice
 from headgauge.experiments.estimating import estimate_reproduction
 from headgauge.experiments.measured import Measured
+from headgauge.experiments.reading import read_run
 from headgauge.experiments.reproducing import make_reproduction, reproduce
 from headgauge.experiments.result import Reproduction
 from headgauge.experiments.settings import LENGTHS, QUICK_LENGTH, ReproduceSettings, halves, quick
@@ -44,5 +45,6 @@ __all__ = [
     "halves",
     "make_reproduction",
     "quick",
+    "read_run",
     "reproduce",
 ]

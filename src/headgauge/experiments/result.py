@@ -1,6 +1,6 @@
 """What a reproduction found: the paper's figures as frames, the verdicts, the scans it contains."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ class Judging:
     stands: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reproduction:
     """`scans` has a run for each text, `paper` the frames of `results.paper_schema` by name,
     `timing` a row per algorithm on the first text."""
@@ -67,15 +67,21 @@ class Reproduction:
         write_json(folder.path / JUDGING, asdict(self.judging))
         folder.finish(self.notes())
 
+    def warnings(self) -> list[str]:
+        """Why the numbers may be no result, of every text: said before any of them."""
+        return self._of_texts(ScanResult.warnings)
+
     def notes(self) -> list[str]:
-        """What a reader must know, of every text."""
+        """What a reader must know, of every text, the warnings first."""
+        return list(dict.fromkeys(self.warnings() + self._of_texts(ScanResult.notes)))
+
+    def _of_texts(self, lines: Callable[[ScanResult], list[str]]) -> list[str]:
         several = len(self.scans) > 1
-        found = [
-            f"{text}: {note}" if several else note
+        return [
+            f"{text}: {line}" if several else line
             for text, scan in self.scans.items()
-            for note in scan.notes()
+            for line in lines(scan)
         ]
-        return list(dict.fromkeys(found))
 
     def captions(self) -> dict[str, str]:
         """For each text a line for its figures: what was measured, what the text is there for."""
@@ -88,7 +94,7 @@ class Reproduction:
             own = "" if data is None or data["name"] == text else f"here {text}"  # of two alike
             role = text_role(text, len(self.scans), self.judging.chosen_on)
             told = ", ".join(filter(None, (own, role)))
-            found[text] = f"{quick}{scan.caption}{f' ({told})' * bool(told)}"
+            found[text] = f"{quick}{scan.caption()}{f' ({told})' * bool(told)}"
         return found
 
     def draw(self) -> list[Path]:
@@ -98,14 +104,34 @@ class Reproduction:
 
         if self.folder is None:
             raise InputError("this reproduction has no folder to draw into: run it with one")
-        content = self.scan.page_content(self.paper, self.timing, self.judging.stands, self.notes())
-        _, *others = self.scans
-        caption = content.caption + "".join(f"; also on {text}" for text in others)
-        content = replace(content, caption=caption, chosen_on=self.judging.chosen_on)
-        page = write_page(self.folder, content)
+        page = write_page(self.folder, self.page_content())
         figures = paper_figures(self.paper, self.captions(), self.folder)
         # The page has the map of every measure.
         return [page, *figures, *self.scan.draw_heads(first=2, folder=self.folder)]
+
+    def page_content(self) -> Any:
+        """What the page shows."""
+        warnings = tuple(self.warnings())
+        notes = [note for note in self.notes() if note not in warnings]
+        content = self.scan.page_content(self.paper, self.timing, self.judging.stands, notes)
+        _, *others = self.scans
+        caption = content.caption + "".join(f"; also on {text}" for text in others)
+        told = {"warnings": warnings, "caption": caption, "chosen_on": self.judging.chosen_on}
+        return replace(content, **told)
+
+    def _repr_html_(self) -> str:
+        from headgauge.report.notebook import claims_html
+
+        return claims_html(self.paper["verdicts"], self.judging.stands, self.warnings())
+
+    def __repr__(self) -> str:
+        known = self.scan.manifest["model"]
+        counts = self.paper["verdicts"].group_by("verdict", maintain_order=True).len().rows()
+        return (
+            f"<{''.join(f'{line}; ' for line in self.warnings())}"
+            f"reproduction on {known['name'] if known else 'a model'}, {', '.join(self.scans)}: "
+            f"{', '.join(f'{count} {word}' for word, count in counts)}>"
+        )
 
 
 def stands(

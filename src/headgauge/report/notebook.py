@@ -1,14 +1,16 @@
-"""A scan in a notebook: one HTML fragment, for light and dark pages alike.
+"""A scan or a reproduction in a notebook: one HTML fragment, for light and dark pages alike.
 
 Everything is inline, without scripts, style sheets or requests, because notebooks are mailed and
 put on the web. Text takes the page's own colour; what is coloured has a letter too.
 """
 
+from collections.abc import Sequence
 from html import escape
 
 import polars as pl
 
 from headgauge.report.head_grid import HeadGrid, head_grid
+from headgauge.report.paper_views import held_words
 from headgauge.report.words import MARKS, MEASURES, mark, number
 from headgauge.results.schema import HEAD
 
@@ -16,13 +18,18 @@ _WORST = 10
 _NUMBERS = ("sink_weight", "separability", "jacobian_norm", "output_ratio", "entropy_share")
 _STRIP_WIDTH = 640  # pixels, at most
 _FAINT = "opacity:.7"
+_OPEN = '<div style="font-family:sans-serif;font-size:13px;line-height:1.4;max-width:720px">'
 _LINE = "1px solid rgba(128,128,128,.4)"
 
 
-def result_html(head_table: pl.DataFrame, counts: pl.DataFrame, caption: str) -> str:
-    """The caption, heads per verdict, a map of verdicts and of sink weights, the worst heads."""
+def result_html(
+    head_table: pl.DataFrame, counts: pl.DataFrame, caption: str, warnings: Sequence[str] = ()
+) -> str:
+    """Warnings, the caption, heads per verdict, a map of verdicts and of sink weights, the worst
+    heads."""
     parts = [
-        '<div style="font-family:sans-serif;font-size:13px;line-height:1.4;max-width:720px">',
+        _OPEN,
+        *_warnings(warnings),
         f'<div style="font-weight:bold;font-size:15px">{len(head_table)} attention heads</div>',
         f'<div style="{_FAINT}">{escape(caption)}</div>',
         _counts(counts),
@@ -31,6 +38,32 @@ def result_html(head_table: pl.DataFrame, counts: pl.DataFrame, caption: str) ->
         "</div>",
     ]
     return "".join(parts)
+
+
+def claims_html(verdicts: pl.DataFrame, stands: Sequence[str], warnings: Sequence[str] = ()) -> str:
+    """A reproduction: warnings, what it stands on, the verdict on each of the paper's claims."""
+    cell = "padding:2px 8px;text-align:left"
+    rows = [
+        f'<td style="{cell}">{escape(row["where"])}</td><td style="{cell}">'
+        f'{escape(row["claim"])}</td><td style="{cell}"><b>{escape(row["verdict"])}</b></td>'
+        f'<td style="{cell}">{escape(held_words(row))}</td>'
+        for row in verdicts.iter_rows(named=True)
+    ]
+    table = "".join(f'<tr style="background:none">{row}</tr>' for row in rows)
+    parts = [
+        _OPEN,
+        *_warnings(warnings),
+        *(f'<div style="{_FAINT}">{escape(line)}</div>' for line in stands),
+        f'<table style="border-collapse:collapse;margin-top:10px">{table}</table>',
+        "</div>",
+    ]
+    return "".join(parts)
+
+
+def _warnings(lines: Sequence[str]) -> list[str]:
+    """Before everything else, and not by colour alone."""
+    look = "border-left:4px solid #D55E00;padding:2px 8px;margin-bottom:6px"
+    return [f'<div style="{look}"><b>Warning: </b>{escape(line)}</div>' for line in lines]
 
 
 def _counts(counts: pl.DataFrame) -> str:

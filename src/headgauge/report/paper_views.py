@@ -5,12 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
-from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
+from headgauge.report.stacked import Column, Stacked
 from headgauge.results.paper_schema import (
     DEPENDS,
     FEW_ROWS,
@@ -106,49 +105,50 @@ def chosen_words(choices: pl.DataFrame, chosen_on: str | None) -> str:
     return f"the closest on {chosen_on} by equally many rows of every choice{lost}"
 
 
-def _choice_table(choices: pl.DataFrame, text: str, chosen: str) -> Table:
-    table = _table(f"What depends on the choice of vectors and keys: {text}")
-    table.add_column("vectors, length, keys", no_wrap=True)
-    for heading in ("critical N", "/ L", "eq. 24", "N_s/N", "rows"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in choices.iter_rows(named=True):
-        low, high = row["plateau_low"], row["plateau_high"]
-        share = row["critical_share"]
-        table.add_row(
-            f"{row['vectors']}, {row['scale']}, {row['keys']}"
-            f"{' *' * row['closest']}{' ●' * row['measured']}",
-            _number(row["critical_n"]),
-            "" if share is None else f"{share:.3f}",
-            _number(row["critical_n_corrected"]),
-            "" if low is None else f"{low:.2f}–{high:.2f}",
-            f"{row['rows']:.0f}",
-            style="bold" if row["measured"] else None,
-        )
-    table.caption = (
+def _choice_table(choices: pl.DataFrame, text: str, chosen: str) -> Stacked:
+    rows = choices.to_dicts()
+    names = [
+        f"{row['vectors']}, {row['scale']}, {row['keys']}"
+        f"{' *' * row['closest']}{' ●' * row['measured']}"
+        for row in rows
+    ]
+    spans = [
+        "" if row["plateau_low"] is None else f"{row['plateau_low']:.2f}–{row['plateau_high']:.2f}"
+        for row in rows
+    ]
+    shares = [
+        "" if row["critical_share"] is None else f"{row['critical_share']:.3f}" for row in rows
+    ]
+    columns = [
+        Column("vectors, length, keys", names, "left", key=True),
+        Column("critical N", [_number(row["critical_n"]) for row in rows]),
+        Column("/ L", shares),
+        Column("eq. 24", [_number(row["critical_n_corrected"]) for row in rows]),
+        Column("N_s/N", spans),
+        Column("rows", [f"{row['rows']:.0f}" for row in rows]),
+    ]
+    note = (
         "The paper: critical N ≈ .06 L, N_s/N .70 to .85 from N = 16 on. * the closest on this "
         f"text. ● what the verdicts are about: {chosen}."
     )
-    return table
+    title = f"What depends on the choice of vectors and keys: {text}"
+    return Stacked(title, columns, note, bold=[row["measured"] for row in rows])
 
 
-def timing_view(timing: Sequence[dict[str, Any]]) -> Table:
+def timing_view(timing: Sequence[dict[str, Any]]) -> Stacked:
     """A line for each algorithm beside the paper's Table 1."""
-    table = _table("Times")
-    table.add_column("algorithm")
-    for heading in ("paper", "ours", "literal loop", "ratio"):
-        table.add_column(heading, justify="right")
-    for row in timing:
-        shared = " *" if row["shared"] else ""
-        ratio = row["ratio"]
-        table.add_row(
-            f"{row['algorithm']}  {row['what']}",
-            duration(row["paper_seconds"]),
-            duration(row["ours_seconds"]) + shared,
-            duration(row["literal_seconds"]),
-            "" if ratio is None else f"{ratio:,.0f}",
-        )
-    table.caption = "* one pass for 2, 3 and 4. The literal loop is extrapolated from a sample."
-    return table
+    named = [f"{row['algorithm']}  {row['what']}" for row in timing]
+    ours = [duration(row["ours_seconds"]) + " *" * bool(row["shared"]) for row in timing]
+    ratios = ["" if row["ratio"] is None else f"{row['ratio']:,.0f}" for row in timing]
+    columns = [
+        Column("algorithm", named, "left", key=True),
+        Column("paper", [duration(row["paper_seconds"]) for row in timing]),
+        Column("ours", ours),
+        Column("literal loop", [duration(row["literal_seconds"]) for row in timing]),
+        Column("ratio", ratios),
+    ]
+    note = "* one pass for 2, 3 and 4. The literal loop is extrapolated from a sample."
+    return Stacked("Times", columns, note)
 
 
 def duration(seconds: float | None) -> str:
@@ -165,7 +165,3 @@ def duration(seconds: float | None) -> str:
 
 def _number(value: int | None) -> str:
     return "none" if value is None else str(value)
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left")

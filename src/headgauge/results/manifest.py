@@ -9,7 +9,7 @@ finite is the text "nan", "inf" or "-inf".
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from headgauge.results.environment import (
     Hardware,
@@ -94,6 +94,15 @@ class TableRecord(TypedDict):
     sha256: str  # of its file
 
 
+class Outlook(TypedDict):
+    """What the trends over length mean for a longer context. It is asked of the tables and changes
+    none of them: another call may ask for another."""
+
+    target: int  # tokens
+    verdicts: list[dict[str, Any]]  # heads per verdict: now, target, certainly, possibly, unknown
+    grounds: dict[str, Any]  # what the intervals stand on, and how far they were tested
+
+
 class Manifest(TypedDict):
     """What manifest.json holds, in this order."""
 
@@ -113,6 +122,7 @@ class Manifest(TypedDict):
     units: dict[str, UnitRecord]  # by name, once the run is finished
     tables: dict[str, TableRecord]  # by name, once the run is finished
     times: Times
+    outlook: NotRequired[Outlook]  # only where a target length was asked for
 
 
 def manifest(

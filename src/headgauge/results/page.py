@@ -13,6 +13,7 @@ from headgauge.results.manifest import (
     EdgeToken,
     Manifest,
     Model,
+    Outlook,
     Splits,
     TableRecord,
     Times,
@@ -96,7 +97,10 @@ The keys stand in this order. All that differs between two runs of the same thin
 machine is under `times`. There are no paths, user names or host names in it. A number that is not
 finite is the text "nan", "inf" or "-inf".
 """
-RECORDS = (SourceCode, Data, Splits, EdgeToken, Model, Hardware, UnitRecord, TableRecord, Times)
+RECORDS = (
+    *(SourceCode, Data, Splits, EdgeToken, Model, Hardware, UnitRecord, TableRecord, Times),
+    Outlook,
+)
 
 # What names a row is explained once in the source, and in each table here.
 _EXPLAINED = {
@@ -171,6 +175,7 @@ def _written(record: type) -> list[tuple[str, str, str]]:
 
 
 def _cell(text: str) -> str:
+    text = re.sub(r"NotRequired\[(.+)\]", r"\1, or not there", text)
     return text.replace(" | None", " or null").replace("|", "\\|")
 
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 
+import polars as pl
 import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
@@ -59,6 +60,24 @@ def simulation_page(tmp_path_factory):
 def deep_page(tmp_path_factory):
     content = page_content(paper=False, depth=depth_frame(), depth_curves=depth_curves_frame())
     return write_page(tmp_path_factory.mktemp("deep"), content)
+
+
+@pytest.fixture(scope="session")
+def outlook_page(tmp_path_factory):
+    outlook = pl.DataFrame(
+        {
+            "verdict": ["sink", "inactive"],
+            "heads": [270, 270],
+            "now": [138, 11],
+            "target": [108, 16],
+            "certainly": [90, 0],
+            "possibly": [150, 0],
+            "unknown": [3, 270],
+        }
+    )
+    notes = ("4 lengths leave 2 degrees <b>",)
+    told = {"outlook": outlook, "target": 8192, "outlook_notes": notes}
+    return write_page(tmp_path_factory.mktemp("outlook"), page_content(paper=False, **told))
 
 
 def _read(browser, page):

@@ -83,7 +83,7 @@ def test_every_asset_is_used_and_none_is_markup_or_asks_the_network():
 def test_what_a_run_does_not_have_is_null():
     data = page_data(simulation_content())
     assert [name for name, held in data.items() if held is None] == [
-        *("counts", "heads", "paper", "depth")
+        *("counts", "heads", "paper", "depth", "outlook")
     ]
     scanned = page_data(page_content(paper=False, depth=depth_frame()))
     assert scanned["dynamics"] is None

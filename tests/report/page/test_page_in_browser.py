@@ -64,12 +64,25 @@ def test_what_a_text_holds_is_shown_as_text(reproduction):
 def test_warnings_stand_on_top(reproduction):
     warning = reproduction.one(".warning")
     assert "random weights: not a result" in warning.text
-    assert warning.rect["y"] < 400
+    assert warning.rect["y"] < reproduction.one(".caption").rect["y"] < 400
+
+
+def test_the_outlook_is_a_table_and_what_it_stands_on(scan, outlook_page):
+    assert scan.all("#outlook") == []
+    scan.open(outlook_page)
+    rows = [each.text.split("\n") for each in scan.all("#outlook tbody tr")]
+    cells = [each.text for each in scan.all("#outlook tbody tr:first-child td")]
+    assert len(rows) == 2
+    assert cells[1:] == ["138", "108", "90 to 150", "270", "3"]
+    assert scan.all("#outlook tbody tr:last-child td")[3].text == "–"
+    assert "Outlook at 8192 tokens" in scan.text("#outlook")
+    assert "4 lengths leave 2 degrees <b>" in scan.text("#outlook .notes")
+    assert "Outlook" in scan.text("#nav")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize(
-    "which", ["reproduction_page", "scan_page", "simulation_page", "deep_page"]
+    "which", ["reproduction_page", "outlook_page", "simulation_page", "deep_page"]
 )
 def test_nothing_is_wider_than_the_window(reproduction, request, width, which):
     reproduction.open(request.getfixturevalue(which), width=width)

@@ -32,3 +32,6 @@ class PageContent:
     dynamics: dict[str, pl.DataFrame] | None = None  # by the names of DYNAMICS_TABLES
     depth: pl.DataFrame | None = None  # DepthRow; the longest length is shown
     depth_curves: pl.DataFrame | None = None  # DepthCurveRow
+    outlook: pl.DataFrame | None = None  # heads per verdict now and at a longer context
+    target: int | None = None  # that length
+    outlook_notes: tuple[str, ...] = ()  # what its intervals stand on

@@ -13,6 +13,8 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+import polars as pl
+
 from headgauge.report.page.columns import columns, short
 from headgauge.report.page.content import PageContent
 from headgauge.report.page.depth import depth_data
@@ -20,6 +22,7 @@ from headgauge.report.page.dynamics import dynamics_data
 from headgauge.report.page.heads import head_data, words
 from headgauge.report.page.paper import paper_data
 from headgauge.report.page.schemes import scheme_words
+from headgauge.report.tables import span_words
 from headgauge.report.words import RULE_NOTES
 
 STYLES = (
@@ -67,6 +70,7 @@ SCRIPTS = (
     "dynamics_tables.js",
     "dynamics.js",
     "depth.js",
+    "outlook.js",
     "ledger.js",
     "manifest.js",
     "main.js",
@@ -86,6 +90,7 @@ def page_bytes(content: PageContent) -> bytes:
     filled = {
         "POLICY": policy,
         "TITLE": escape(content.title),
+        "WARNINGS": _warnings(content.warnings),
         "CAPTION": escape(content.caption),
         "STANDS": _stands(content.stands),
         "STYLE": style,
@@ -96,6 +101,13 @@ def page_bytes(content: PageContent) -> bytes:
     text = "".join(filled[part] if turn % 2 else part for turn, part in enumerate(parts))
     # A lone surrogate can only stand in the data, where its escape is JSON.
     return text.encode("utf-8", "backslashreplace")
+
+
+def _warnings(lines: tuple[str, ...]) -> str:
+    """In the page itself, before its first number."""
+    return "".join(
+        f'<p class="warning" role="alert"><b>Warning: </b>{escape(line)}</p>\n' for line in lines
+    )
 
 
 def _stands(lines: tuple[str, ...]) -> str:
@@ -111,7 +123,6 @@ def page_data(content: PageContent) -> dict[str, Any]:
     depth = None if content.depth is None else depth_data(content.depth, content.depth_curves)
     return {
         "title": content.title,
-        "warnings": list(content.warnings),
         "notes": list(content.notes),
         "words": words() | {"schemes": scheme_words(), "rules": RULE_NOTES},
         "counts": None if content.counts is None else columns(content.counts),
@@ -119,6 +130,7 @@ def page_data(content: PageContent) -> dict[str, Any]:
         "paper": paper,
         "dynamics": dynamics,
         "depth": depth,
+        "outlook": _outlook(content),
         "timing": [_shortened(row) for row in content.timing],
         "claims": [dict(claim) for claim in content.claims],
         "manifest": content.manifest,
@@ -130,6 +142,15 @@ def _heads(content: PageContent) -> dict[str, Any] | None:
     wanted = ("heads", "curves", "samples", "verdicts", "head_table")
     tables: dict[str, Any] = {name: getattr(content, name) for name in wanted}
     return None if content.heads is None else head_data(**tables)
+
+
+def _outlook(content: PageContent) -> dict[str, Any] | None:
+    if content.outlook is None:
+        return None
+    shown = content.outlook.with_columns(
+        interval=pl.Series(map(span_words, content.outlook.to_dicts()), dtype=pl.String)
+    )
+    return {"target": content.target, "rows": columns(shown), "notes": list(content.outlook_notes)}
 
 
 def embedded(data: Any) -> str:

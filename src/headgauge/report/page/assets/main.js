@@ -70,9 +70,7 @@ function headCounts(filterHeads) {
 
 // heads: the section on heads, or null in a simulation
 function overview(heads) {
-  const parts = DATA.warnings.map((text) =>
-    el('p', { class: 'warning', role: 'alert' }, el('b', null, 'Warning: '), text),
-  );
+  const parts = [];
   if (heads) parts.push(...headCounts(heads.filter));
   if (DATA.paper && DATA.paper.verdicts) {
     const words = countWords(DATA.paper.verdicts.verdict);
@@ -173,7 +171,7 @@ function paperFigures(paper) {
 function build() {
   const main = document.getElementById('main');
   const heads = DATA.heads && headsSection(DATA.heads);
-  const { paper, dynamics, depth } = DATA;
+  const { paper, dynamics, depth, outlook } = DATA;
   const parts = [];
   if (paper && paper.verdicts) parts.push(['Verdict', paperVerdicts(paper)]);
   if (paper) parts.push(['Figures', paperFigures(paper)]);
@@ -181,6 +179,7 @@ function build() {
   if (dynamics) parts.push(['Dynamics', dynamicsSection(dynamics)]);
   if (heads) parts.push(['Heads', heads.whole]);
   if (depth) parts.push(['Depth', depthSection(depth)]);
+  if (outlook) parts.push(['Outlook', outlookSection(outlook)]);
   if (DATA.timing.length) parts.push(['Timing', paperTiming(DATA.timing)]);
   if (DATA.claims.length) parts.push(['Claims', claimsSection(DATA.claims)]);
   parts.push(['Manifest', manifestSection(DATA.manifest)]);
