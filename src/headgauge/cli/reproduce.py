@@ -9,6 +9,7 @@ import typer
 from headgauge.cli import lists
 from headgauge.cli import reproduce_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, stderr
+from headgauge.cli.process import works_in
 from headgauge.cli.running import default_folder, opening, read_texts
 from headgauge.errors import InputError
 
@@ -184,6 +185,7 @@ def command(
     texts = read_texts(text or None, notes, only_first=quick)
     plan = experiments.make_reproduction(source, texts, settings)
     place = out or default_folder(plan.first, "reproduce", plan.identity)
+    works_in(place)
     for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
     with share_bar("reproducing", notes) as progress:
