@@ -6,6 +6,7 @@ it to the parent, which tells it once.
 """
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -35,8 +36,8 @@ def as_they_finish(
         yield from cast(Iterator[Result], work(joblib.delayed(function)(*call) for call in calls))
         return
     one: Any = joblib.delayed(_beside)
-    with _uninterrupted():
-        found = work(one(os.getpid(), function, *call) for call in calls)
+    with _apart():
+        found = work(one(os.getpid(), pickle.dumps((function, call))) for call in calls)
     try:
         yield from cast(Iterator[Result], found)
     except BrokenProcessPool:
@@ -46,8 +47,10 @@ def as_they_finish(
         ) from None
 
 
-def _beside(parent: int, function: Callable[..., Result], *given: Any) -> Result:
+def _beside(parent: int, packed: bytes) -> Any:
+    """What is called is unpacked here: the watch begins before anything heavy is imported."""
     _end_with(parent)
+    function, given = pickle.loads(packed)
     return function(*given)
 
 
@@ -68,14 +71,20 @@ def _watch(parent: int) -> None:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """What is started in here never hears Ctrl-C; for this process it waits until the end."""
+def _apart() -> Iterator[None]:
+    """What is started in here never hears Ctrl-C; this process does when it is left."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # starting it would unblock the signal again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = os.environ.get("PYTHONWARNINGS")
+    # Semaphores of a process that was ended are swept up by a helper, which would tell the user.
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [before, "ignore:resource_tracker"]))
+    resource_tracker.ensure_running()  # it would unblock the signal again
+    heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+        del os.environ["PYTHONWARNINGS"]
+        if before is not None:
+            os.environ["PYTHONWARNINGS"] = before

@@ -42,6 +42,7 @@ def works_in(folder: "Path") -> None:
 
 def main(run: Callable[[], int]) -> NoReturn:
     """Run a command whose exit code becomes the process's."""
+    code = 0
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup and the like stay what they are
             signal.signal(number, _end)
@@ -57,15 +58,11 @@ def main(run: Callable[[], int]) -> NoReturn:
         if _asked is None:
             raise
         # Whatever came out of it: an import that was interrupted may say it in its own way.
-        code = 0
     if _asked is not None:
-        _tell()
-        code = 128 + _asked
-    else:
-        # All is printed. What remains is Python's own end, where an exception would be noise.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(number) is _end:
-                signal.signal(number, signal.SIG_DFL)
+        _leave()  # putting away libraries takes seconds, and an interrupt in there would be noise
+    for number in (signal.SIGINT, signal.SIGTERM):  # all is said; Python's own end has no handler
+        if signal.getsignal(number) is _end:
+            signal.signal(number, signal.SIG_DFL)
     sys.exit(code)
 
 
