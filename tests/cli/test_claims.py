@@ -4,14 +4,13 @@ import pytest
 
 from headgauge import claims
 from headgauge.claims import Finding, Verdict
-from headgauge.cli import app
 
 
 @pytest.fixture
 def few(monkeypatch):
     """Three quick claims in place of the ledger: one false, one true, one textual."""
     chosen = tuple(claims.find(name) for name in ("4''", "4'", "16"))
-    monkeypatch.setattr(app.claims.claims, "CLAIMS", chosen)
+    monkeypatch.setattr(claims, "CLAIMS", chosen)
     return chosen
 
 
@@ -59,7 +58,7 @@ def test_a_disagreement_is_exit_code_1(cli, monkeypatch):
     wrong = claims.Claim(
         "1", "here", "two is one", Verdict.TRUE, "–", "–", check=lambda: Finding(False, True)
     )
-    monkeypatch.setattr(app.claims.claims, "CLAIMS", (wrong,))
+    monkeypatch.setattr(claims, "CLAIMS", (wrong,))
     code, out, err = cli("claims")
     assert code == 1
     assert "DISAGREES" in out

@@ -1,5 +1,4 @@
-"""The command line: one file per command, which parses, calls and prints."""
+"""The command line: one file per command, which parses, calls and prints.
 
-from headgauge.cli.app import main
-
-__all__ = ["main"]
+`process` is what the entry point begins with, `app` puts the commands together.
+"""

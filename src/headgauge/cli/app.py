@@ -1,14 +1,14 @@
 """`headgauge`: the commands put together, and the one place where errors become exit codes."""
 
-import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
 from headgauge import __version__
 from headgauge.cli import cache, claims, normalizers, report, reproduce, scan, simulate
+from headgauge.cli.process import printable
 from headgauge.errors import InputError
 
 # typer does not export click's UsageError, and where it comes from depends on typer's version.
@@ -20,7 +20,8 @@ _UsageError = cast(
 app = typer.Typer(
     name="headgauge",
     help="Measure how selective attention heads are, and what limits them.",
-    epilog="Exit codes: 0 all well, 1 a check disagreed, 2 a mistake in the call.",
+    epilog="Exit codes: 0 all well, 1 a check disagreed, 2 a mistake in the call, 130 and 143 "
+    "interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -37,7 +38,7 @@ app.command("cache")(cache.command)
 
 def _version(wanted: bool) -> bool:
     if wanted:
-        typer.echo(f"headgauge {__version__}")
+        print(f"headgauge {__version__}")
         raise typer.Exit
     return wanted
 
@@ -53,36 +54,34 @@ def _root(
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; a user's mistake is one line on stderr and 2."""
-    command = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = command.main(
-            args=None if arguments is None else list(arguments),
-            prog_name="headgauge",
-            standalone_mode=False,
-        )
-        sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return _call(command, given)
     except InputError as error:
         return _mistake(str(error))
     except _UsageError as error:
-        text = error.format_message()  # pyright: ignore[reportAttributeAccessIssue]
-        return _mistake(f"{text} (headgauge --help lists what there is)") if text else 2
+        # Its own context does not always tell which command's options were read.
+        called = given[0] if given and given[0] in command.commands else ""
+        return _usage(error, f"headgauge {called}".rstrip())
+
+
+def _call(command: Any, given: list[str]) -> int:
+    """Not the command's own `main`, which has its ways with interrupts and closed pipes."""
+    try:
+        with command.make_context("headgauge", given) as context:
+            command.invoke(context)
     except typer.Exit as leaving:
         return leaving.exit_code
-    except (typer.Abort, KeyboardInterrupt):
-        print("headgauge: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # The reader of a pipe has enough. Python would complain once more when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return 0
+
+
+def _usage(error: Any, called: str) -> int:
+    """Options, arguments and commands that are not understood; no text is the help, printed."""
+    text = error.format_message()
+    return _mistake(f"{text} ({called} --help lists what there is)") if text else 2
 
 
 def _mistake(text: str) -> int:
-    line = " ".join(text.split())
-    print(f"headgauge: {line}", file=sys.stderr)
+    print(f"headgauge: {printable(' '.join(text.split()))}", file=sys.stderr)
     return 2
-
-
-def main() -> None:
-    sys.exit(run())

@@ -1,24 +1,25 @@
 """`headgauge claims`: run the ledger's checks and print the verdicts."""
 
 from collections import Counter
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headgauge import claims
-from headgauge.claims import Outcome, Verdict
 from headgauge.cli.output import JsonOption, QuietOption, print_json, progress, stderr, stdout
 
+if TYPE_CHECKING:
+    from headgauge.claims import Outcome
+
 COLOURS = {
-    Verdict.TRUE: "green",
-    Verdict.CONDITION: "yellow",
-    Verdict.VACUOUS: "yellow",
-    Verdict.MISPRINT: "magenta",
-    Verdict.FALSE: "red",
-    Verdict.NOT_IMPLIED: "red",
+    "true": "green",
+    "true with a condition": "yellow",
+    "true but vacuous": "yellow",
+    "misprint": "magenta",
+    "false": "red",
+    "not implied": "red",
 }
 
 
@@ -36,6 +37,9 @@ def command(
 
     Exit code 1 if a check disagrees with the verdict on record.
     """
+    # torch takes seconds: not for --help.
+    from headgauge import claims
+
     wanted = claims.CLAIMS if claim_id is None else (claims.find(claim_id),)
     notes = stderr(quiet)
     outcomes = list(progress(claims.run(wanted), len(wanted), "checking claims", notes))
@@ -50,13 +54,13 @@ def command(
         raise typer.Exit(1)
 
 
-def _check_word(outcome: Outcome) -> Text:
+def _check_word(outcome: "Outcome") -> Text:
     if outcome.claim.textual:
         return Text("textual", style="dim")
     return Text("agrees", style="green") if outcome.agrees else Text("DISAGREES", style="bold red")
 
 
-def _print_table(console: Console, outcomes: list[Outcome]) -> None:
+def _print_table(console: Console, outcomes: list["Outcome"]) -> None:
     table = Table(title="What the papers say, and whether it holds", title_justify="left")
     table.add_column("#", no_wrap=True)
     table.add_column("statement", ratio=1)
@@ -69,7 +73,7 @@ def _print_table(console: Console, outcomes: list[Outcome]) -> None:
     console.print(table)
 
 
-def _print_one(console: Console, outcome: Outcome) -> None:
+def _print_one(console: Console, outcome: "Outcome") -> None:
     claim = outcome.claim
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
@@ -99,7 +103,9 @@ def _print_one(console: Console, outcome: Outcome) -> None:
     console.print(numbers)
 
 
-def _summary(outcomes: list[Outcome]) -> str:
+def _summary(outcomes: list["Outcome"]) -> str:
+    from headgauge.claims import Verdict
+
     counts = Counter(outcome.claim.verdict for outcome in outcomes)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
     wrong = [outcome.claim.id for outcome in outcomes if not outcome.agrees]

@@ -1,17 +1,22 @@
 """`headgauge normalizers`: the rules that can take softmax's place, and what is known of each."""
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from headgauge import normalizers
 from headgauge.cli.output import JsonOption, QuietOption, print_json, stderr, stdout
-from headgauge.normalizers import Facts
+
+if TYPE_CHECKING:
+    from headgauge.normalizers import Facts
 
 
 def command(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
     """List the normalisation rules: formula, source, properties, Jacobian norm."""
+    # torch takes seconds: not for --help.
+    from headgauge import normalizers
+
     rules = [normalizers.describe(name) for name in normalizers.names()]
     if as_json:
         print_json([asdict(rule) for rule in rules])
@@ -23,7 +28,7 @@ def command(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
     )
 
 
-def _print_table(rules: list[Facts]) -> None:
+def _print_table(rules: list["Facts"]) -> None:
     table = Table(title="Normalisation rules", title_justify="left", show_lines=True)
     table.add_column("rule and parameters", no_wrap=True)
     table.add_column("weights, and the largest norm of their Jacobian", ratio=3, overflow="fold")
@@ -38,7 +43,7 @@ def _print_table(rules: list[Facts]) -> None:
     stdout().print(table)
 
 
-def _properties(rule: Facts) -> str:
+def _properties(rule: "Facts") -> str:
     words = {
         "sums to one": rule.sums_to_one,
         "sparse": rule.sparse,

@@ -1,12 +1,14 @@
 """What all commands print with: results on stdout, progress and notes on stderr."""
 
 import json
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,6 +20,11 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
+from rich.status import Status
+from rich.text import Text
+
+from headgauge.cli.process import printable
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON on stdout instead of the table.")
@@ -29,17 +36,39 @@ QuietOption = Annotated[
 Item = TypeVar("Item")
 
 
+class _Console(Console):
+    """Prints names as they are: no markup is read in them, no control character leaves."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text), style, control)
+
+    def status(self, status: RenderableType, **options: Any) -> Status:
+        return super().status(Text(status) if isinstance(status, str) else status, **options)
+
+
 def stdout() -> Console:
     """rich drops colours by itself when stdout is no terminal."""
-    return Console(highlight=False)
+    return _Console()
 
 
 def stderr(quiet: bool) -> Console:
-    return Console(stderr=True, quiet=quiet, highlight=False)
+    return _Console(stderr=True, quiet=quiet)
 
 
 def print_json(data: object) -> None:
-    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    """Letters as they are, unless stdout cannot show them; control characters always escaped."""
+    text = json.dumps(data, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(data, indent=2)
+    print(re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def progress(items: Iterable[Item], total: int, label: str, notes: Console) -> Iterator[Item]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from headgauge.cli.output import JsonOption, QuietOption, print_json, stderr, stdout
+from headgauge.cli.process import printable
 from headgauge.errors import InputError
 
 
@@ -37,7 +38,7 @@ def command(
             raise InputError(
                 f"{folder} has no reproduction of the paper: make one with headgauge reproduce"
             )
-        typer.echo(_markdown(Reproduction.load(folder)))
+        print(printable(_markdown(Reproduction.load(folder))))
         return
     changed = None if thresholds is None else read_thresholds(thresholds)
     if Simulation.is_in(folder):

@@ -9,6 +9,7 @@ import typer
 from headgauge.cli import lists
 from headgauge.cli import reproduce_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, stderr
+from headgauge.cli.process import works_in
 from headgauge.cli.running import (
     ModelArgument,
     ModelOption,
@@ -192,6 +193,7 @@ def command(
     read = [fetched(each, notes) for each in texts] or default_texts(notes, only_first=quick)
     plan = experiments.make_reproduction(source, read, settings)
     place = out or default_folder(plan.first, "reproduce", plan.identity)
+    works_in(place)
     for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
     if estimate:

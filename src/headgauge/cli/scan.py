@@ -9,6 +9,7 @@ import typer
 from headgauge.cli import lists
 from headgauge.cli import scan_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, size, stderr
+from headgauge.cli.process import works_in
 from headgauge.cli.running import (
     ModelArgument,
     ModelOption,
@@ -220,6 +221,7 @@ def command(
         source.open()
     plan = diagnostics.make_plan(source, fetched(seen, notes), settings)
     place = out or default_folder(plan, "scan")
+    works_in(place)
     for line in opening(plan, place):
         notes.print(line, style="dim", soft_wrap=True)
     needs = diagnostics.estimate(plan, jobs, None if estimate else _left(plan, place))

@@ -10,6 +10,7 @@ import typer
 from headgauge.cli import lists
 from headgauge.cli import simulate_views as views
 from headgauge.cli.output import JsonOption, QuietOption, part_bars, print_json, stderr
+from headgauge.cli.process import works_in
 
 _SWARM, _SCHEME, _KEPT = "The swarm", "The schemes", "Running and keeping"
 
@@ -126,6 +127,7 @@ def command(
         parts=lists.names(parts),
     )
     place = out or Path("runs") / f"simulate-{_digest(settings.as_dict())}"
+    works_in(place)
     notes.print(f"out    {place}", style="dim", soft_wrap=True)
     with part_bars(notes) as progress:
         found = dynamics.run_settings(settings, place, device, progress)

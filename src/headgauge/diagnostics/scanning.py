@@ -7,16 +7,15 @@
     result.verdicts()
     result.save("runs/mine")
 
-Units go through joblib. With `out` each is written as it finishes, and a run that is started again
-in the same folder does what is left.
+Units go through joblib (see `headgauge.workers`). With `out` each is written as it finishes, and a
+run that is started again in the same folder does what is left.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import joblib
 import torch
 
 from headgauge.diagnostics.describing import describe_plan
@@ -29,6 +28,7 @@ from headgauge.diagnostics.unit import Source, Unit, measure_unit
 from headgauge.errors import InputError
 from headgauge.models import MemorySource
 from headgauge.results import RunFolder, UnitKey, UnitTables, begun_settings, write_unit
+from headgauge.workers import as_they_finish
 
 Progress = Callable[[float], object]
 
@@ -146,10 +146,8 @@ def _run(
         report = progress if jobs == 1 else None
         return report and (lambda share: report((done + share * costs[key]) / whole))
 
-    work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
-    one: Any = joblib.delayed(do_unit)
-    calls = (one(plan.source, unit, plan.settings, folder, within(unit.key)) for unit in units)
-    for tables in cast(Iterator[UnitTables], work(calls)):
+    calls = ((plan.source, unit, plan.settings, folder, within(unit.key)) for unit in units)
+    for tables in as_they_finish(do_unit, calls, max(1, min(jobs, len(units)))):
         done += costs[tables.key]
         if progress is not None:
             progress(done / whole)
