@@ -16,6 +16,7 @@ from headgauge.diagnostics.unit import Source, Unit
 from headgauge.errors import InputError
 from headgauge.models.windows import cut
 from headgauge.results import UnitKey
+from headgauge.threads import begin
 
 Model = str | Path | nn.Module | models.LoadedModel | models.ModelSource
 Tokens = str | Path | models.SourceText | Tensor | Sequence[int] | None
@@ -76,6 +77,7 @@ def make_plan(source: Source, tokens: Tokens, settings: UnitSettings) -> Plan:
 
 def source_of(model: Model, tokenizer: Any, dtype: str | None, device: str | None) -> Source:
     """A source for whatever names or is a model."""
+    begin()
     if isinstance(model, models.ModelSource):
         return model
     if isinstance(model, (str, Path)):

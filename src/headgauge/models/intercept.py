@@ -9,7 +9,8 @@ v and the rest to `observer`. The entries keep their names, and the model its co
 mask functions, because modeling files branch on the name: DeepSeek-V3.2 turns its sparse selection
 into a mask only under "eager" and "sdpa", and GPT-2 may leave the interface under "eager". A new
 name would run another model. Everything is put back when the block ends, however it ends; modules
-of other models pass through.
+of other models pass through, and so do calls from other threads than the block's: a model may serve
+others meanwhile.
 
 What computes attention outside the interface is seen by the softmax tap. Each call from q, k, v is
 checked against the model's output; where they disagree the observer does not get it.
@@ -30,6 +31,7 @@ from headgauge.errors import InputError
 from headgauge.models.attention_modules import attention_modules, eager_function, head_count
 from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
 from headgauge.models.softmax_tap import SoftmaxTap, by_head
+from headgauge.threads import here_only, in_turn
 
 Observer = Callable[[ObservedCall], object]
 
@@ -64,6 +66,7 @@ class Interception:
         self.distrusted: dict[str, float] = {}
         self._observer = observer
         self._ran: Counter[str] = Counter()
+        self._thread = threading.get_ident()
         self._names = {id(module): name for name, module in model.named_modules()}
         self._layers = {name: index for index, name in enumerate(self.modules)}
         self._stack: list[_Running] = []
@@ -80,7 +83,8 @@ class Interception:
         return [name for name in self.modules if not self._ran[name]]
 
     def knows(self, module: nn.Module) -> bool:
-        return id(module) in self._names
+        """Whether a call of a module, made here and now, is one to be seen."""
+        return threading.get_ident() == self._thread and id(module) in self._names
 
     def enter_module(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         """Before an attention module runs: where we are, and whose keys it reads."""
@@ -183,25 +187,26 @@ class Interception:
 
 @contextmanager
 def intercept(model: nn.Module, observer: Observer) -> Iterator[Interception]:
-    """Call `observer` with every attention call of the model inside the `with` block."""
+    """Call `observer` with every attention call of the model inside the `with` block.
+
+    One block at a time: a second one is refused, and a scan in another thread waits for its end.
+    """
     _check_implementations(model)
-    if not _in_use.acquire(blocking=False):
-        raise InputError("an interception is already running: end it before starting another")
-    try:
+    with ExitStack() as stack:
+        stack.enter_context(in_turn(wait=False))
+        if not _in_use.acquire(blocking=False):
+            raise InputError("an interception is already running: end it before starting another")
+        stack.callback(_in_use.release)
         seen = Interception(model, observer)
-        with ExitStack() as stack:
-            for module in seen.modules.values():
-                before = module.register_forward_pre_hook(seen.enter_module, with_kwargs=True)
-                stack.callback(before.remove)
-                after = module.register_forward_hook(
-                    seen.leave_module, with_kwargs=True, always_call=True
-                )
-                stack.callback(after.remove)
-            _wrap_interface(seen, stack)
-            stack.enter_context(seen.tap)
-            yield seen
-    finally:
-        _in_use.release()
+        enter, leave = here_only(seen.enter_module), here_only(seen.leave_module)
+        for module in seen.modules.values():
+            before = module.register_forward_pre_hook(enter, with_kwargs=True)
+            stack.callback(before.remove)
+            after = module.register_forward_hook(leave, with_kwargs=True, always_call=True)
+            stack.callback(after.remove)
+        _wrap_interface(seen, stack)
+        stack.enter_context(seen.tap)
+        yield seen
 
 
 def _wrap_interface(seen: Interception, stack: ExitStack) -> None:
