@@ -126,7 +126,7 @@ class ScanResult:
 
     def notes(self) -> list[str]:
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
-        found = [note for note in (self.untrained(),) if note] + list(self.manifest["notes"])
+        found = [*self.warnings(), *self.manifest["notes"]]
         found += bos_notes(self.manifest)
         records = self.manifest["units"].values()
         for module in sorted({name for record in records for name in record["unseen"]}):
@@ -163,12 +163,16 @@ class ScanResult:
         name = "" if data is None else data["name"]
         return [f"{self.caption}; {rows} query rows per head and window", f"text {name}{origin}"]
 
+    def warnings(self) -> list[str]:
+        """What puts the numbers in doubt: said first."""
+        return [note for note in (summary.not_finite(self.heads), self.untrained()) if note]
+
     def untrained(self) -> str | None:
         """Why nothing here is a result, if the model predicts no better than by guessing."""
         known = self.manifest["model"]
         words = None if known is None else known["facts"].get("vocabulary")
         losses = [record["loss"] for record in self.manifest["units"].values()]
-        found = [float(loss) for loss in losses if loss is not None]
+        found = [float(loss) for loss in losses if loss is not None and math.isfinite(float(loss))]
         if not words or not found or min(found) < GUESSING * math.log(words):
             return None
         return (
@@ -219,11 +223,10 @@ class ScanResult:
         from headgauge.report.page import PageContent
 
         known = self.manifest["model"]
-        untrained = self.untrained()
         return PageContent(
             title=f"headgauge: {known['name'] if known else 'a model'}",
             caption=self.caption,
-            warnings=() if untrained is None else (untrained,),
+            warnings=tuple(self.warnings()),
             stands=tuple(stands or self.stands()),
             notes=tuple(self.notes() if notes is None else notes),
             manifest=dict(self.manifest),

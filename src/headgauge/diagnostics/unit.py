@@ -61,7 +61,7 @@ def _tables(
     with ExitStack() as stack:
         vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, kinds))
         measurer = Measurer(loaded, unit.key, inputs, vectors, settings, progress)
-        seen = stack.enter_context(models.intercept(loaded.model, measurer))
+        seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
         output = loaded.model(**inputs, **models.without_cache(loaded.model))
     measured = sum(measurer.seconds.values())
     seconds = {"forward": time.perf_counter() - began - measured} | measurer.seconds
