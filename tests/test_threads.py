@@ -1,7 +1,14 @@
+import os
+import threading
+from collections.abc import Callable
+
 import pytest
 import torch
 
-from headgauge.threads import one_thread
+import headgauge
+from headgauge import threads
+from headgauge.errors import InputError
+from headgauge.threads import here_only, in_turn, one_thread
 
 
 def fail_inside(seen: list[int]) -> None:
@@ -20,3 +27,73 @@ def test_the_threads_come_back_after_an_error_too():
         assert torch.get_num_threads() == before + 1
     finally:
         torch.set_num_threads(before)
+
+
+def _says(work: Callable[[], object]) -> str:
+    try:
+        work()
+    except InputError as error:
+        return str(error)
+    return "nothing"
+
+
+def _in_a_fork(work: Callable[[], object]) -> str:
+    """What the work says in a child of this process."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, _says(work).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        said = told.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_a_fork_after_a_run_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(threads, "_begun", False)
+    assert _in_a_fork(threads.begin) == "nothing"
+    threads.begin()
+    runs: tuple[Callable[[], object], ...] = (
+        headgauge.scan,
+        headgauge.experiments.reproduce,
+        headgauge.dynamics.simulate,
+    )
+    for run in runs:
+        said = _in_a_fork(run)
+        assert "forked" in said
+        assert "'spawn'" in said
+        assert "\n" not in said
+    assert _says(threads.begin) == "nothing"
+
+
+def test_a_turn_is_one_threads_who_may_come_again():
+    said: list[str] = []
+
+    def other() -> None:
+        with in_turn(wait=False):
+            pass
+
+    def ask() -> None:
+        thread = threading.Thread(target=lambda: said.append(_says(other)))
+        thread.start()
+        thread.join()
+
+    with in_turn(), in_turn(wait=False):
+        ask()
+    ask()
+    assert "another thread" in said[0]
+    assert said[1] == "nothing"
+
+
+def test_a_hook_is_called_by_its_own_thread_alone():
+    seen: list[object] = []
+    hook = here_only(lambda *given: seen.append(given))
+    hook(1, 2)
+    thread = threading.Thread(target=hook, args=(3,))
+    thread.start()
+    thread.join()
+    assert seen == [(1, 2)]

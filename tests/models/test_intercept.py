@@ -1,5 +1,7 @@
 """The observer sees what the model computes, and the model computes what it would alone."""
 
+import dataclasses
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -265,3 +267,34 @@ def test_eager_attention_without_a_mask_sees_all(build: Build) -> None:
     calls = case.calls()
     assert len(calls) == 2
     assert bool(next(calls[0].blocks()).visible.all())
+
+
+@pytest.mark.parametrize("family", ["llama", "gptj"])
+def test_what_is_not_finite_is_never_handed_over(build: Build, family: str) -> None:
+    case = build(family, "eager")
+    modules = list(models.attention_modules(case.model).values())
+    with torch.no_grad():
+        modules[1].q_proj.weight[3, 3] = torch.nan  # type: ignore[index, union-attr]
+    found: list[models.ObservedCall] = []
+    spoilt: list[models.ObservedCall] = []
+    with models.intercept(case.model, found.append) as seen:
+        case.run()
+    assert [call.layer for call in found] == [0]
+    assert seen.unseen == list(models.attention_modules(case.model))[1:]
+    assert seen.distrusted == dict.fromkeys(seen.unseen, math.inf)
+    with models.intercept(case.model, found.append, spoilt.append) as seen:
+        case.run()
+    assert [call.finite for call in spoilt] == [[False, True, True, True]]
+    assert [call.layer for call in found] == [0, 0]
+    assert seen.unseen == []
+
+
+def test_an_error_that_is_no_number_is_not_small(build: Build) -> None:
+    """inf/inf: everything is as wrong as it can be, and no comparison says so."""
+    call = build("llama", "sdpa").calls()[0]
+    assert isinstance(call, models.AttentionCall)
+    assert call.reconstruction_error() < 1e-5
+    nowhere = torch.full_like(call.output, torch.nan)
+    assert dataclasses.replace(call, output=nowhere).reconstruction_error() == math.inf
+    vast = torch.full_like(call.value, torch.inf)
+    assert dataclasses.replace(call, value=vast).reconstruction_error() == math.inf

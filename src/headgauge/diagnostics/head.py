@@ -89,6 +89,18 @@ class Head:
                 self._head_row(found, parts, np.concatenate(visible), settings.save_rows)
         return found
 
+    def unmeasured(self) -> dict[str, Any]:
+        """The row of a head that is not finite: it has no numbers."""
+        return self._known(self.call.queries)
+
+    def _known(self, rows: int) -> dict[str, Any]:
+        return self.where | {
+            "kv_head": self.call.kv_head(self.head),
+            "cross": self.call.cross,
+            "seen": "softmax" if self.outputs is None else "qkv",
+            "rows": rows,
+        }
+
     def _add(
         self,
         request: CurveRequest,
@@ -130,12 +142,8 @@ class Head:
         means = None if outputs is None else [_sum(each) / len(each) for each in outputs.T]
         norm = None if means is None else means[self.head]
         found.heads.append(
-            self.where
+            self._known(int(alive.sum()))
             | {
-                "kv_head": self.call.kv_head(self.head),
-                "cross": self.call.cross,
-                "seen": "softmax" if outputs is None else "qkv",
-                "rows": int(alive.sum()),
                 "entropy": _mean(rows["entropy"]),
                 "entropy_share": _mean(rows["entropy"][several] / np.log(visible[alive][several])),
                 "effective_n": _mean(rows["effective_n"]),
@@ -147,7 +155,7 @@ class Head:
                 "output_norm": _number(norm),
                 "output_ratio": None
                 if means is None or norm is None
-                else _number(norm * len(means) / (math.fsum(means) or math.nan)),
+                else _number(norm * len(means) / (_number(math.fsum(means)) or math.nan)),
             }
         )
 

@@ -125,9 +125,12 @@ class Measurer:
             for head in range(call.heads)
             if wanted is None or head in wanted
         ]
-        for tasks in self._tasks(call, heads):
+        sound = [head for head in heads if call.finite[head.head]]
+        for tasks in self._tasks(call, sound):
             self._run(tasks, call)
-        self._run([self._probing(call, head) for head in heads if self._probes], call)
+        self._run([self._probing(call, head) for head in sound if self._probes], call)
+        if self._judged:
+            self._found.heads += [head.unmeasured() for head in heads if head not in sound]
         self._shared = {name: kept for name, kept in self._shared.items() if name[1] != "layer"}
 
     def _tasks(self, call: models.ObservedCall, heads: Sequence[Head]) -> Iterator[list[Task]]:
@@ -144,7 +147,7 @@ class Measurer:
                 groups.setdefault(call.kv_head(head.head) if several else 0, []).append(head)
             for group, members in groups.items():
                 geometry = None
-                if vectors is not None:
+                if vectors is not None and _finite(vectors[0, group]):
                     geometry = self._geometry(call, kind, group, vectors[0, group], small)
                 tasks = [
                     partial(head.measure, self._settings, requests, geometry, judged)
@@ -166,7 +169,8 @@ class Measurer:
             found = self._vectors.of(call, kind)
             if found is None:
                 return None
-            return found[0, call.kv_head(head.head) if found.shape[1] > 1 else 0]
+            mine = found[0, call.kv_head(head.head) if found.shape[1] > 1 else 0]
+            return mine if _finite(mine) else None
 
         def work() -> HeadTables:
             found = HeadTables()
@@ -231,6 +235,11 @@ class Measurer:
 def _without_graph(task: Task) -> HeadTables:
     with torch.no_grad():  # a thread starts without it
         return task()
+
+
+def _finite(vectors: Tensor) -> bool:
+    """Whether they can be measured: the last hidden states of a broken model cannot."""
+    return bool(vectors.isfinite().all())
 
 
 def _on_cpu(call: models.ObservedCall) -> bool:

@@ -15,6 +15,7 @@ from headgauge.diagnostics.settings import UnitSettings
 from headgauge.diagnostics.unit import Source, Unit
 from headgauge.errors import InputError
 from headgauge.results import UnitKey
+from headgauge.threads import begin
 
 Model = str | Path | nn.Module | models.LoadedModel | models.ModelSource
 
@@ -74,6 +75,7 @@ def plan_of(
 
 def source_of(model: Model, tokenizer: Any, dtype: str | None, device: str | None) -> Source:
     """A source for whatever names or is a model."""
+    begin()
     if isinstance(model, models.ModelSource):
         return model
     if isinstance(model, (str, Path)):

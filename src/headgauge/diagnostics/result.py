@@ -165,7 +165,7 @@ class ScanResult:
 
     def warnings(self) -> list[str]:
         """Why the numbers may be no result: said before any of them, the gravest first."""
-        return [note for note in (self.untrained(),) if note]
+        return [note for note in (summary.not_finite(self.heads), self.untrained()) if note]
 
     def caption(self) -> str:
         """What was measured, in a line for a figure or the head of a page."""
@@ -193,7 +193,7 @@ class ScanResult:
         known = self.manifest["model"]
         words = None if known is None else known["facts"].get("vocabulary")
         losses = [record["loss"] for record in self.manifest["units"].values()]
-        found = [float(loss) for loss in losses if loss is not None]
+        found = [float(loss) for loss in losses if loss is not None and math.isfinite(float(loss))]
         if not words or not found or min(found) < GUESSING * math.log(words):
             return None
         return (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from headgauge.diagnostics.thresholds import DEFAULT, HEALTHY, INCOMPLETE, VERDICTS, Threshold
-from headgauge.diagnostics.verdicts import rest_entropy_share
+from headgauge.diagnostics.verdicts import NOT_FINITE, rest_entropy_share
 from headgauge.errors import InputError
 from headgauge.results.schema import HEAD
 
@@ -94,6 +94,24 @@ def counts(verdicts: pl.DataFrame) -> pl.DataFrame:
         .join(found, on="verdict", how="left", maintain_order="left")
         .with_columns(pl.col("heads", "flipping").fill_null(0))
         .select("verdict", "heads", (pl.col("heads") / total).alias("share"), "flipping")
+    )
+
+
+def not_finite(heads: pl.DataFrame) -> str | None:
+    """Where NaN or infinity begins, if it does: what comes after it has nothing else."""
+    broken = heads.filter(NOT_FINITE).select(HEAD).unique().sort(HEAD)
+    if broken.is_empty():
+        return None
+    layer, module = broken.row(0)[0], broken["module"][0]
+    named = broken.filter(layer=layer, module=module)["head"].unique().sort()
+    there = heads.filter(layer=layer, module=module)["head"].n_unique()
+    which = f"head{'s' * (len(named) > 1)} {', '.join(map(str, named))}"
+    later = broken["layer"].n_unique() - 1
+    after = f" and {later} layer{'s' * (later > 1)} after it" if later else ""
+    return (
+        f"not finite: NaN or infinity in layer {layer} ({module}), "
+        f"{'all heads' if len(named) == there else which}{after}: look for it in the weights of "
+        "that layer and the one before; these heads have no numbers and no verdict"
     )
 
 

@@ -17,6 +17,7 @@ from headgauge.diagnostics.depth import depth_table
 from headgauge.diagnostics.measuring import Measurer, Progress
 from headgauge.diagnostics.settings import UnitSettings
 from headgauge.results import UnitFacts, UnitKey, UnitTables
+from headgauge.threads import begin, in_turn
 
 Source = models.ModelSource | models.MemorySource
 
@@ -38,17 +39,29 @@ class Unit:
 def measure_unit(
     source: Source, unit: Unit, settings: UnitSettings, progress: Progress | None = None
 ) -> UnitTables:
-    """All tables of a unit. `progress` gets the share of the unit that is done."""
-    loaded = source.open()
+    """All tables of a unit. `progress` gets the share of the unit that is done.
+
+    Units of several threads run one after the other, and calls of the model from other threads are
+    not seen; but those get it in eval mode, and random numbers that are put back, meanwhile.
+    """
+    begin()
+    with in_turn():
+        loaded = source.open()
+        with _settled(loaded.model, settings):
+            return _tables(loaded, unit, settings, progress)
+
+
+def _tables(
+    loaded: models.LoadedModel, unit: Unit, settings: UnitSettings, progress: Progress | None
+) -> UnitTables:
     ids = torch.tensor([unit.ids], dtype=torch.long)
     inputs = models.model_inputs(loaded, ids)
     kinds = settings.kinds(unit.key)
     began = time.perf_counter()
     with ExitStack() as stack:
-        stack.enter_context(_settled(loaded.model, settings))
         vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, kinds))
         measurer = Measurer(loaded, unit.key, inputs, vectors, settings, progress)
-        seen = stack.enter_context(models.intercept(loaded.model, measurer))
+        seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
         output = loaded.model(**inputs, **models.without_cache(loaded.model))
     measured = sum(measurer.seconds.values())
     seconds = {"forward": time.perf_counter() - began - measured} | measurer.seconds
@@ -56,16 +69,14 @@ def measure_unit(
     bos_losses: dict[str, float] = {}
     if loss is not None and unit.other is not None:
         began = time.perf_counter()
-        with _settled(loaded.model, settings):
-            bos_losses = both_losses(loaded, ids, output.logits, unit.other)
+        bos_losses = both_losses(loaded, ids, output.logits, unit.other)
         seconds["bos_check"] = time.perf_counter() - began
     del output
     heads, curves, samples, rows = measurer.tables()
     depth = None
     if settings.follows_depth:
         began = time.perf_counter()
-        with _settled(loaded.model, settings):
-            depth = depth_table(loaded.model, unit.key, inputs, heads)
+        depth = depth_table(loaded.model, unit.key, inputs, heads)
         seconds["depth"] = time.perf_counter() - began
     facts = UnitFacts(
         loss=None if loss is None else float(loss[0]),
@@ -85,15 +96,15 @@ def measure_unit(
 def _settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
     """Eval mode, the run's number of threads and its seed; everything is put back."""
     training = [module for module in model.modules() if module.training]
-    threads, state = torch.get_num_threads(), torch.get_rng_state()
+    threads = torch.get_num_threads()
+    gpus = {weight.device.index for weight in model.parameters() if weight.is_cuda}
     try:
         model.eval()
         torch.set_num_threads(settings.threads)
-        torch.manual_seed(settings.seed)
-        with torch.no_grad():
+        with torch.random.fork_rng(gpus, device_type="cuda"), torch.no_grad():
+            torch.manual_seed(settings.seed)
             yield
     finally:
         for module in training:
             module.training = True
         torch.set_num_threads(threads)
-        torch.set_rng_state(state)

@@ -2,7 +2,8 @@
 
 A head is judged on the mean of its windows (its largest logit: on the largest of them), at one
 length. Several verdicts may hold at once. `healthy` means that none holds and that everything
-needed was seen; where something was not, the head is `incomplete` beside the verdicts it has.
+needed was seen; where something was not, the head is `incomplete` beside the verdicts it has. A
+head that is not finite in some window is `incomplete` and nothing else.
 
 Entropy alone cannot tell a flat head from one that parks its weight on the first token and is flat
 on what is left. With a the sink weight, h(a) = −a log a − (1−a) log(1−a) and H = h(a) +
@@ -29,6 +30,8 @@ from headgauge.results.schema import HEAD, UNIT
 LEAST_REST = 0.1
 # A margin is a ratio; this keeps a head whose output is zero comparable with the others.
 LARGEST_MARGIN = 100.0
+# Every head has an entropy, if it has any number.
+NOT_FINITE = pl.col("entropy").is_null()
 _ORDER = (*VERDICTS, HEALTHY, INCOMPLETE)
 _COLUMNS = (
     *HEAD,
@@ -64,13 +67,15 @@ def verdicts(
     """
     heads, curves = at_length(heads, curves, length)
     judged = judge(heads, curves, thresholds)
+    broken = heads.filter(NOT_FINITE).select(HEAD).unique()
     named = (
         judged.filter("holds")
+        .join(broken, on=HEAD, how="anti")
         .sort(*HEAD, "verdict", "margin", "place", descending=[False] * 5 + [True, False])
         .unique([*HEAD, "verdict"], keep="first", maintain_order=True)
     )
     rest = judged.join(named, on=[*HEAD, "verdict"], how="anti")
-    incomplete = _incomplete(rest)
+    incomplete = _incomplete(rest, broken)
     well = rest.join(named, on=HEAD, how="anti").join(incomplete, on=HEAD, how="anti")
     rows = pl.concat([named, incomplete, _healthy(well)], how="diagonal_relaxed")
     order = pl.col("verdict").replace_strict({name: i for i, name in enumerate(_ORDER)})
@@ -195,20 +200,28 @@ def _margin() -> pl.Expr:
     return oriented.clip(0.0, LARGEST_MARGIN)
 
 
-def _incomplete(rest: pl.DataFrame) -> pl.DataFrame:
+def _incomplete(rest: pl.DataFrame, broken: pl.DataFrame) -> pl.DataFrame:
     """Heads with an unseen number of a verdict that no other number gave them."""
+    broken = broken.with_columns(broken=True)
+    told = pl.when("broken")
     return (
-        rest.filter("missing")
-        .group_by(*HEAD, "length", maintain_order=True)
+        rest.join(broken, on=HEAD, how="left", maintain_order="left")
+        .filter(pl.col("missing") | pl.col("broken"))
+        .group_by(*HEAD, "length", "broken", maintain_order=True)
         .agg(pl.col("what").sort_by("place").str.join(", ").alias("measure"))
         .with_columns(
             verdict=pl.lit(INCOMPLETE),
-            source=pl.lit("not seen"),
-            remedy=pl.lit(
-                "Use windows longer than N, and a model whose queries, keys and values can be "
-                "recomputed."
+            source=told.then(pl.lit("not finite")).otherwise(pl.lit("not seen")),
+            remedy=told.then(
+                pl.lit("Look for NaN and infinity in the weights of its layer and the one before.")
+            ).otherwise(
+                pl.lit(
+                    "Use windows longer than N, and a model whose queries, keys and values can be "
+                    "recomputed."
+                )
             ),
         )
+        .drop("broken")
     )
 
 

@@ -31,6 +31,7 @@ from headgauge.results.dynamics_schema import DYNAMICS_TABLES
 from headgauge.results.manifest import first_manifest
 from headgauge.results.schema import frame_schema
 from headgauge.results.simulation_folder import open_simulation
+from headgauge.threads import begin
 
 UNNORMALISED = "unnormalised"
 CURVE_TIMES, SWARM_TIMES, PHASE_TIMES, SPHERE_TIMES = 241, 51, 61, 61
@@ -59,6 +60,7 @@ def run_settings(
     progress: Progress | None = None,
 ) -> Simulation:
     """Compute the tables that are not there yet."""
+    begin()
     check_device(device, double=True)
     report = progress or (lambda part, share: None)
     parts = {

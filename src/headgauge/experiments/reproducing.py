@@ -189,7 +189,9 @@ def judged_frames(
     plain = Evidence(by_text[first], vars(choice))
     reading = choose_reading(plain) if chooses else plain.reading
     seen = {
-        name: judge(Evidence(frames, vars(choice), reading), scans[name].untrained())
+        name: judge(
+            Evidence(frames, vars(choice), reading), next(iter(scans[name].warnings()), None)
+        )
         for name, frames in by_text.items()
     }
     readings, verdicts = verdict_tables(seen, first if chooses else None)

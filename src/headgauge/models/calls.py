@@ -6,11 +6,13 @@ that computes its attention by hand: the logits and the weights, but neither the
 scale.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
-from jaxtyping import Float, Shaped
+from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from headgauge.models.rows import ComputedBlock, RowBlock, TappedBlock, promote
@@ -63,6 +65,14 @@ class ObservedCall:
     def kv_heads(self) -> int:
         raise NotImplementedError
 
+    @cached_property
+    def finite(self) -> list[bool]:
+        """Of each head, whether what the model computed in it is free of NaN and infinity."""
+        return self._finite().tolist()
+
+    def _finite(self) -> Bool[Tensor, "heads"]:
+        raise NotImplementedError
+
     def kv_head(self, head: int) -> int:
         """The key and value head that a query head reads."""
         return head // (self.heads // self.kv_heads)
@@ -112,16 +122,24 @@ class AttentionCall(ObservedCall):
     def kv_heads(self) -> int:
         return self.key.shape[1]
 
+    def _finite(self) -> Bool[Tensor, "heads"]:
+        # Whatever is not finite in q, k, v, bias or sink shows in the output, or has no weight.
+        return self.output.isfinite().all(-1).flatten(0, 1).all(0)
+
     def block(self, batch: int, head: int, start: int, stop: int) -> ComputedBlock:
         return ComputedBlock(batch, head, self.kv_head(head), start, stop, self)
 
     def reconstruction_error(self, rows: int = 8) -> float:
         """max |Σ weights·v − output| / max |output| over the last rows of the first and last head.
 
-        A cheap proof that nothing that shapes the weights was overlooked.
+        A cheap proof that nothing that shapes the weights was overlooked. Heads that are not finite
+        prove nothing; infinite if all are.
         """
         worst, largest = 0.0, 0.0
-        for batch, head in ((0, 0), (self.batch - 1, self.heads - 1)):
+        heads = [head for head in range(self.heads) if self.finite[head]]
+        if not heads:
+            return math.inf
+        for batch, head in ((0, heads[0]), (self.batch - 1, heads[-1])):
             block = self.block(batch, head, max(0, self.queries - rows), self.queries)
             alive = ~block.dead
             expected = promote(self.output[batch, block.start : block.stop, head])[alive]
@@ -157,6 +175,10 @@ class SoftmaxCall(ObservedCall):
     @property
     def value(self) -> None:
         return None
+
+    def _finite(self) -> Bool[Tensor, "heads"]:
+        # −inf is a mask.
+        return (self.logits < torch.inf).all(-1).all(-1).all(0)
 
     def block(self, batch: int, head: int, start: int, stop: int) -> TappedBlock:
         return TappedBlock(batch, head, head, start, stop, self)

@@ -9,13 +9,16 @@ v and the rest to `observer`. The entries keep their names, and the model its co
 mask functions, because modeling files branch on the name: DeepSeek-V3.2 turns its sparse selection
 into a mask only under "eager" and "sdpa", and GPT-2 may leave the interface under "eager". A new
 name would run another model. Everything is put back when the block ends, however it ends; modules
-of other models pass through.
+of other models pass through, and so do calls from other threads than the block's: a model may serve
+others meanwhile.
 
 What computes attention outside the interface is seen by the softmax tap. Each call from q, k, v is
-checked against the model's output; where they disagree the observer does not get it.
+checked against the model's output; where they disagree, or where there is NaN or infinity, the
+observer does not get it.
 """
 
 import inspect
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -30,6 +33,7 @@ from headgauge.errors import InputError
 from headgauge.models.attention_modules import attention_modules, eager_function, head_count
 from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
 from headgauge.models.softmax_tap import SoftmaxTap, by_head
+from headgauge.threads import here_only, in_turn
 
 Observer = Callable[[ObservedCall], object]
 
@@ -58,12 +62,16 @@ class _Running:
 class Interception:
     """What was seen so far; `intercept` makes one."""
 
-    def __init__(self, model: nn.Module, observer: Observer) -> None:
+    def __init__(
+        self, model: nn.Module, observer: Observer, not_finite: Observer | None = None
+    ) -> None:
         self.modules = attention_modules(model)
         self.observed: Counter[str] = Counter()
         self.distrusted: dict[str, float] = {}
         self._observer = observer
+        self._not_finite = not_finite
         self._ran: Counter[str] = Counter()
+        self._thread = threading.get_ident()
         self._names = {id(module): name for name, module in model.named_modules()}
         self._layers = {name: index for index, name in enumerate(self.modules)}
         self._stack: list[_Running] = []
@@ -80,7 +88,8 @@ class Interception:
         return [name for name in self.modules if not self._ran[name]]
 
     def knows(self, module: nn.Module) -> bool:
-        return id(module) in self._names
+        """Whether a call of a module, made here and now, is one to be seen."""
+        return threading.get_ident() == self._thread and id(module) in self._names
 
     def enter_module(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         """Before an attention module runs: where we are, and whose keys it reads."""
@@ -165,8 +174,9 @@ class Interception:
             call = AttentionCall(*self._where(name), scaling=scale, **parts)
             # Dropout makes the output random: there is nothing to compare with.
             error = 0.0 if dropout else call.reconstruction_error()
-        if error > TOLERANCE.get(query.dtype, TOLERANCE_HALF):
-            self.distrusted[name] = max(error, self.distrusted.get(name, 0.0))
+        tolerance = TOLERANCE.get(query.dtype, TOLERANCE_HALF)
+        if any(call.finite) and not error <= tolerance:
+            self._distrust(name, error)
         else:
             self._observe(call)
 
@@ -175,33 +185,45 @@ class Interception:
         context = self._stack[-1].context if self._stack else None
         return name, layer, self.observed[name], context
 
+    def _distrust(self, name: str, error: float) -> None:
+        self.distrusted[name] = max(error, self.distrusted.get(name, 0.0))
+
     def _observe(self, call: ObservedCall) -> None:
-        with torch.no_grad():
-            self._observer(call)
-        self.observed[call.module] += 1
+        observer: Observer | None = self._observer
+        if not all(call.finite):
+            self._distrust(call.module, math.inf)
+            observer = self._not_finite
+        if observer is not None:
+            with torch.no_grad():
+                observer(call)
+            self.observed[call.module] += 1
 
 
 @contextmanager
-def intercept(model: nn.Module, observer: Observer) -> Iterator[Interception]:
-    """Call `observer` with every attention call of the model inside the `with` block."""
+def intercept(
+    model: nn.Module, observer: Observer, not_finite: Observer | None = None
+) -> Iterator[Interception]:
+    """Call `observer` with every attention call of the model inside the `with` block.
+
+    Calls with NaN or infinity in a head (`call.finite` tells which) go to `not_finite` or nowhere.
+    One block at a time: a second one is refused, and a scan in another thread waits for its end.
+    """
     _check_implementations(model)
-    if not _in_use.acquire(blocking=False):
-        raise InputError("an interception is already running: end it before starting another")
-    try:
-        seen = Interception(model, observer)
-        with ExitStack() as stack:
-            for module in seen.modules.values():
-                before = module.register_forward_pre_hook(seen.enter_module, with_kwargs=True)
-                stack.callback(before.remove)
-                after = module.register_forward_hook(
-                    seen.leave_module, with_kwargs=True, always_call=True
-                )
-                stack.callback(after.remove)
-            _wrap_interface(seen, stack)
-            stack.enter_context(seen.tap)
-            yield seen
-    finally:
-        _in_use.release()
+    with ExitStack() as stack:
+        stack.enter_context(in_turn(wait=False))
+        if not _in_use.acquire(blocking=False):
+            raise InputError("an interception is already running: end it before starting another")
+        stack.callback(_in_use.release)
+        seen = Interception(model, observer, not_finite)
+        enter, leave = here_only(seen.enter_module), here_only(seen.leave_module)
+        for module in seen.modules.values():
+            before = module.register_forward_pre_hook(enter, with_kwargs=True)
+            stack.callback(before.remove)
+            after = module.register_forward_hook(leave, with_kwargs=True, always_call=True)
+            stack.callback(after.remove)
+        _wrap_interface(seen, stack)
+        stack.enter_context(seen.tap)
+        yield seen
 
 
 def _wrap_interface(seen: Interception, stack: ExitStack) -> None:

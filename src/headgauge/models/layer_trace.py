@@ -18,6 +18,7 @@ from headgauge.models.attention_modules import attention_modules
 from headgauge.models.calls import ObservedCall
 from headgauge.models.intercept import intercept
 from headgauge.models.vectors import _encoder_modules, _layer_of
+from headgauge.threads import here_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +68,17 @@ def trace_layers(
     model: nn.Module, inputs: Mapping[str, Tensor], observer: Callable[[LayerTrace], object]
 ) -> None:
     """Run the model on a few tokens and hand over the trace of each layer as it ends."""
-    tracer = _Tracer(model, observer)
-    with torch.no_grad(), tracer.hooks, intercept(model, tracer.mixed):
+    with torch.no_grad(), ExitStack() as hooks:
+        tracer = _Tracer(model, observer, hooks)
+        hooks.enter_context(intercept(model, tracer.mixed))
         model(**inputs, **without_cache(model))
 
 
 class _Tracer:
-    def __init__(self, model: nn.Module, observer: Callable[[LayerTrace], object]) -> None:
-        self.hooks = ExitStack()
+    def __init__(
+        self, model: nn.Module, observer: Callable[[LayerTrace], object], hooks: ExitStack
+    ) -> None:
+        self._hooks = hooks
         self._observer = observer
         self._now: LayerTrace | None = None
         modules = dict(model.named_modules())
@@ -96,12 +100,12 @@ class _Tracer:
                 trace.leaving = stream_made(layer_name, output).clone()
                 self._observer(trace)
 
-        self._keep(layer.register_forward_pre_hook(begin, with_kwargs=True))
+        self._keep(layer.register_forward_pre_hook(here_only(begin), with_kwargs=True))
         for name, module in layer.named_modules(prefix=layer_name):
             if module is not layer:
                 ran = self._recorder(name, name in attentions)
-                self._keep(module.register_forward_hook(ran, with_kwargs=True))
-        self._keep(layer.register_forward_hook(end, with_kwargs=True))
+                self._keep(module.register_forward_hook(here_only(ran), with_kwargs=True))
+        self._keep(layer.register_forward_hook(here_only(end), with_kwargs=True))
 
     def _recorder(self, name: str, attends: bool) -> Callable[..., None]:
         def ran(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
@@ -124,7 +128,7 @@ class _Tracer:
         return ran
 
     def _keep(self, hook: Any) -> None:
-        self.hooks.callback(hook.remove)
+        self._hooks.callback(hook.remove)
 
 
 def stream_given(layer: str, args: Any, kwargs: Mapping[str, Any]) -> Tensor:

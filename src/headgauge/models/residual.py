@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from headgauge.errors import InputError
 from headgauge.models.layer_trace import first_tensor, stream_given, stream_made, without_cache
 from headgauge.models.schemes import LayerNorms
+from headgauge.threads import here_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +53,12 @@ def read_stream(
     with torch.no_grad(), ExitStack() as hooks:
         for name in dict.fromkeys(each.layer for each in layers):
             layer = modules[name]
-            enter = layer.register_forward_pre_hook(watch.enter, with_kwargs=True)
+            enter = layer.register_forward_pre_hook(here_only(watch.enter), with_kwargs=True)
             hooks.callback(enter.remove)
-            hooks.callback(layer.register_forward_hook(watch.leave).remove)
+            hooks.callback(layer.register_forward_hook(here_only(watch.leave)).remove)
         for name in dict.fromkeys(each.added for each in layers if each.added is not None):
-            hooks.callback(modules[name].register_forward_hook(watch.part(name)).remove)
+            made = here_only(watch.part(name))
+            hooks.callback(modules[name].register_forward_hook(made).remove)
         body(**inputs, **without_cache(body))
 
 

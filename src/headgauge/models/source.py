@@ -15,6 +15,7 @@ from torch import nn
 from headgauge.errors import InputError
 from headgauge.models.facts import Kind, LoadedModel, describe
 from headgauge.models.loading import load
+from headgauge.threads import in_turn
 
 _opened: dict["ModelSource", LoadedModel] = {}
 
@@ -27,6 +28,7 @@ class ModelSource:
     dtype: str | None = None
     device: str = "cpu"
 
+    @in_turn()  # loading changes torch's default dtype for all threads
     def open(self) -> LoadedModel:
         """The model, loaded at most once per process."""
         if self not in _opened:

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from headgauge.errors import InputError
 from headgauge.models.attention_modules import attention_modules
 from headgauge.models.calls import AttentionCall, ObservedCall
+from headgauge.threads import here_only
 
 VECTOR_KINDS = ("embedding", "hidden", "final", "value")
 Side = Literal["encoder", "decoder"]
@@ -113,7 +114,7 @@ class KeyVectors:
             ) -> None:
                 self._streams[attention] = args[0] if args else kwargs["hidden_states"]
 
-            hook = layer.register_forward_pre_hook(keep, with_kwargs=True)
+            hook = layer.register_forward_pre_hook(here_only(keep), with_kwargs=True)
             self._hooks.callback(hook.remove)
 
 

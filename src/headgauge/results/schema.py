@@ -48,10 +48,10 @@ class HeadRow:
     cross: bool  # the keys come from the encoder
     seen: str  # "qkv": recomputed from q, k, v; "softmax": tapped, values unseen
     rows: int  # query rows that see a key
-    entropy: float  # −Σ α log α
+    entropy: float | None  # −Σ α log α; null where the head is not finite
     entropy_share: float | None  # entropy/log n over the rows that see n ≥ 2 keys
-    effective_n: float  # exp(entropy)
-    sink_weight: float  # weight on the first token of the sequence
+    effective_n: float | None  # exp(entropy)
+    sink_weight: float | None  # weight on the first token of the sequence
     max_logit: float | None  # the largest q·k·scale of all rows, before softcap and bias
     jacobian_norm: float | None  # ‖∂α/∂logits‖₂, at most 1/2
     sharpness: float | None  # 1/Λ over the rows that see n ≥ 2 keys
