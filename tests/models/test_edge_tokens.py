@@ -92,11 +92,11 @@ def test_a_copy_from_before_the_file_was_asked(
     """It has nothing on BOS, and a tokenizer without: the file is asked, not the copy."""
     path = gguf_file(add_bos_token=True)
     models.load(path)
-    found = gguf_cache.find_copy(gguf_cache.file_sha256(path))
+    found, _ = gguf_cache.find_copy(gguf_cache.file_sha256(path))
     assert found is not None
-    kept = json.loads((found[0] / "headgauge.json").read_text())
-    assert sorted(kept) == ["file", "quantisation", "sha256"]
-    assert "add_bos_token" not in (found[0] / "tokenizer_config.json").read_text()
+    kept = json.loads((found / "headgauge.json").read_text())
+    assert sorted(kept) == ["file", "quantisation", "sha256", "sums"]
+    assert "add_bos_token" not in (found / "tokenizer_config.json").read_text()
     assert models.edges(models.load(path), "auto").bos.put
 
 

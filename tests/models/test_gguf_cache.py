@@ -36,18 +36,18 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_keep_find_list_clear(build: Build, cache: Path) -> None:
     model = build("llama", "sdpa").model
-    assert gguf_cache.find_copy(FACTS.sha256) is None
+    assert gguf_cache.find_copy(FACTS.sha256) == (None, None)
     assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
-    found = gguf_cache.find_copy(FACTS.sha256)
+    found, note = gguf_cache.find_copy(FACTS.sha256)
     assert found is not None
-    assert found[1] == FACTS
-    assert "transformers-" in found[0].name
+    assert note is None
+    assert "transformers-" in found.name
     (entry,) = models.list_cache()
-    assert entry.path == found[0]
+    assert entry.path == found
     assert entry.size > 10_000
     assert models.clear_cache() == [entry]
     assert models.list_cache() == []
-    assert gguf_cache.find_copy(FACTS.sha256) is None
+    assert gguf_cache.find_copy(FACTS.sha256)[0] is None
 
 
 def test_another_version_of_transformers_has_its_own(
@@ -55,14 +55,14 @@ def test_another_version_of_transformers_has_its_own(
 ) -> None:
     gguf_cache.keep_copy(build("llama", "sdpa").model, Tokenizer(), FACTS)
     monkeypatch.setattr("transformers.__version__", "0.0")
-    assert gguf_cache.find_copy(FACTS.sha256) is None
+    assert gguf_cache.find_copy(FACTS.sha256)[0] is None
 
 
 def test_a_full_disk_leaves_nothing(build: Build) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
     note = gguf_cache.keep_copy(build("llama", "sdpa").model, Tokenizer(full), FACTS)
     assert note is not None
-    assert "No space left" in note
+    assert "no space left" in note
     assert models.list_cache() == []
 
 
@@ -89,9 +89,9 @@ def test_a_damaged_copy_is_written_again(build: Build) -> None:
     folder = gguf_cache.copy_folder(FACTS.sha256)
     folder.mkdir(parents=True)
     (folder / "headgauge.json").write_text("{")
-    assert gguf_cache.find_copy(FACTS.sha256) is None
+    assert gguf_cache.find_copy(FACTS.sha256)[0] is None
     assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
-    assert gguf_cache.find_copy(FACTS.sha256) is not None
+    assert gguf_cache.find_copy(FACTS.sha256)[0] is not None
     assert len(models.list_cache()) == 1
 
 

@@ -9,7 +9,7 @@ import typer
 from headgauge.cli import lists
 from headgauge.cli import reproduce_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, stderr
-from headgauge.cli.running import default_folder, opening, read_texts
+from headgauge.cli.running import RevisionOption, default_folder, opening, read_texts
 from headgauge.errors import InputError
 
 _OPEN, _READ, _KEPT = "What the paper leaves open", "What is read", "Running and keeping"
@@ -130,6 +130,7 @@ def command(
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps, …", rich_help_panel=_KEPT)] = "cpu",
+    revision: RevisionOption = None,
     threads: Annotated[
         int | None, typer.Option(help="Without it: all cores.", rich_help_panel=_KEPT)
     ] = None,
@@ -171,7 +172,7 @@ def command(
     experiments.ReproduceSettings(**chosen)  # a mistake is told before a model is loaded
     if sensitivity_rows is not None and sensitivity_rows < 0:
         raise InputError(f"--sensitivity-rows needs 0 or more, got {sensitivity_rows}")
-    source = ModelSource(name, dtype, device)
+    source = ModelSource(name, dtype, device, revision)
     with notes.status(f"loading {name}"):
         context = source.open().facts.context_length
     usual = experiments.QUICK_LENGTH if quick else max(experiments.LENGTHS)

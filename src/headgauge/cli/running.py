@@ -4,14 +4,22 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 
 from headgauge.cli.output import share_bar
 
 if TYPE_CHECKING:
     from headgauge.diagnostics import Plan
+
+RevisionOption = Annotated[
+    str | None,
+    typer.Option(
+        help="A branch, tag or commit of a hub model.", rich_help_panel="Running and keeping"
+    ),
+]
 
 
 def read_text(name: str | None, notes: Console) -> Any:

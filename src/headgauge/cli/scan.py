@@ -9,7 +9,7 @@ import typer
 from headgauge.cli import lists
 from headgauge.cli import scan_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, size, stderr
-from headgauge.cli.running import default_folder, opening, read_text
+from headgauge.cli.running import RevisionOption, default_folder, opening, read_text
 from headgauge.errors import InputError
 
 _LONG = 60.0  # seconds from which on a run tells what it will need
@@ -137,6 +137,7 @@ def command(
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps, …", rich_help_panel=_KEPT)] = "cpu",
+    revision: RevisionOption = None,
     jobs: Annotated[
         int, typer.Option(help="Processes, each with its own model.", rich_help_panel=_KEPT)
     ] = 1,
@@ -183,7 +184,7 @@ def command(
         "threads": threads or diagnostics.default_threads(jobs, out),
     }
     settings = diagnostics.ScanSettings(**chosen)
-    source = ModelSource(model, dtype, device)
+    source = ModelSource(model, dtype, device, revision)
     with notes.status(f"loading {model}"):
         source.open()
     plan = diagnostics.make_plan(source, read_text(text, notes), settings)

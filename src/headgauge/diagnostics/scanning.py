@@ -51,6 +51,7 @@ def scan(
     tokenizer: Any = None,
     dtype: str | None = None,
     device: str | None = None,
+    revision: str | None = None,
     threads: int | None = None,
     jobs: int = 1,
     out: str | Path | None = None,
@@ -61,8 +62,8 @@ def scan(
     `model` is a name, a folder, a file, a transformers model or what `models.load` returned;
     `tokens` a text by name or path, or token ids of shape (tokens,) or (windows, length); War and
     Peace where nothing is said. `length` may be several: the shorter ones show the trend that
-    `capacity` extends. `depth` follows the residual stream through the layers. The other options
-    are those of `ScanSettings`.
+    `capacity` extends. `depth` follows the residual stream through the layers. `revision` is a
+    branch, tag or commit of a hub model. The other options are those of `ScanSettings`.
     """
     sizes = _sizes(tokens, length, windows)
     settings = ScanSettings(
@@ -82,7 +83,7 @@ def scan(
         seed=seed,
         threads=threads or default_threads(jobs, out),
     )
-    source = source_of(model, tokenizer, dtype, device)
+    source = source_of(model, tokenizer, dtype, device, revision)
     return run_plan(make_plan(source, tokens, settings), out, jobs, progress)
 
 

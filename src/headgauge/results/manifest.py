@@ -9,7 +9,7 @@ finite is the text "nan", "inf" or "-inf".
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from headgauge.results.environment import (
     Hardware,
@@ -61,6 +61,7 @@ class Model(TypedDict):
     sha256: str | None  # of its file, where it is one file
     fingerprint: str | None  # of its weights as loaded
     facts: dict[str, Any]  # kind, layers, heads, kv_heads, head_dim, context_length
+    revision: NotRequired[str]  # of a hub model, where one was asked for
 
 
 class Times(TypedDict):
