@@ -143,6 +143,12 @@ def test_what_a_silent_gguf_file_means(
     assert ("llama.cpp" in word.place) == (said is None and put is True)
 
 
+def test_words_of_another_kind_are_none() -> None:
+    said = {"add_bos_token": 1, "add_eos_token": "yes", "bos_token_id": "\x1b[31m", "model": 3}
+    word = gguf_word({f"tokenizer.ggml.{key}": value for key, value in said.items()})
+    assert word == models.FileWord("the GGUF file")
+
+
 def test_a_silent_gguf_file_read(gguf_file: Callable[..., Path]) -> None:
     assert models.edges(models.load(gguf_file(pre="llama-bpe")), "auto").bos.put
     silent = models.edges(models.load(gguf_file()), "auto")

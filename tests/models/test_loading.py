@@ -1,5 +1,6 @@
 """Loading from folders, files and names; every failure is one line and leaves nothing behind."""
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,20 @@ def test_corrupt_gguf_files_leave_no_cache(tmp_path: Path) -> None:
     assert "is not a GGUF file" in _fails(no_gguf)
     assert "cannot read the GGUF file" in _fails(junk)
     assert "cannot read the GGUF file" in _fails(half)
+    assert models.list_cache() == []
+
+
+def test_tensors_that_are_missing_from_a_gguf_file_are_not_made_up(tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    path = write_gguf(tmp_path / "tiny.gguf")
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"blk.0.attn_q.weight", b"blk.0.attn_p.weight"))
+    assert "lacks 1 weights, such as model.layers.0.self_attn.q_proj" in _fails(path)
+    key = b"llama.feed_forward_length" + struct.pack("<I", 4)
+    wide = content.replace(key + struct.pack("<I", 24), key + struct.pack("<I", 1 << 30))
+    assert wide != content
+    path.write_bytes(wide)
+    assert "describes a far larger model than its 12 tensors" in _fails(path)
     assert models.list_cache() == []
 
 

@@ -112,12 +112,6 @@ def _bos(loaded: LoadedModel, asked: Bos | None) -> tuple[EdgeToken, list[str]]:
     does = None if tokenizer is None else adds_bos(tokenizer)
 
     def decided(put: bool, why: str) -> EdgeToken:
-        size = loaded.facts.vocabulary
-        if put and known is not None and size is not None and not 0 <= known < size:
-            raise InputError(
-                f"the BOS of {loaded.name} is token {known}, and its vocabulary has {size}: "
-                "choose bos 'never'"
-            )
         return EdgeToken(put, known, why, file, does)
 
     if asked is None:

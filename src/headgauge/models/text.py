@@ -67,15 +67,15 @@ def war_and_peace(progress: Progress | None = None) -> SourceText:
     """War and Peace, from the data folder, the cache or the network, in this order."""
     named = os.environ.get("HEADGAUGE_DATA_DIR")
     path = Path(named).expanduser() / FILE_NAME if named else None
-    cached = cache_folder() / "texts" / FILE_NAME
     if path is None or not path.is_file():
+        cached = cache_folder() / "texts" / FILE_NAME
         path = kept(cached)
-    if path is not None:
-        return SourceText(WAR_AND_PEACE, story(_decode(path)), str(path), "asked for")
-    text, url = download(
-        cached, check=lambda text: checked_story(text, "the download"), progress=progress
-    )
-    return SourceText(WAR_AND_PEACE, story(text), url, "asked for")
+        if path is None:
+            text, url = download(
+                cached, check=lambda text: checked_story(text, "the download"), progress=progress
+            )
+            return SourceText(WAR_AND_PEACE, story(text), url, "asked for")
+    return SourceText(WAR_AND_PEACE, story(_decode(path)), str(path), "asked for")
 
 
 def story(text: str, where: str = FILE_NAME) -> str:
