@@ -92,11 +92,11 @@ def test_a_copy_from_before_the_file_was_asked(
     """It has nothing on BOS, and a tokenizer without: the file is asked, not the copy."""
     path = gguf_file(add_bos_token=True)
     models.load(path)
-    found = gguf_cache.find_copy(gguf_cache.file_sha256(path))
+    found, _ = gguf_cache.find_copy(gguf_cache.file_sha256(path))
     assert found is not None
-    kept = json.loads((found[0] / "headgauge.json").read_text())
-    assert sorted(kept) == ["file", "quantisation", "sha256"]
-    assert "add_bos_token" not in (found[0] / "tokenizer_config.json").read_text()
+    kept = json.loads((found / "headgauge.json").read_text())
+    assert sorted(kept) == ["file", "quantisation", "sha256", "sums"]
+    assert "add_bos_token" not in (found / "tokenizer_config.json").read_text()
     assert models.edges(models.load(path), "auto").bos.put
 
 
@@ -141,6 +141,12 @@ def test_what_a_silent_gguf_file_means(
     word = gguf_word(header)
     assert word.add_bos is put
     assert ("llama.cpp" in word.place) == (said is None and put is True)
+
+
+def test_words_of_another_kind_are_none() -> None:
+    said = {"add_bos_token": 1, "add_eos_token": "yes", "bos_token_id": "\x1b[31m", "model": 3}
+    word = gguf_word({f"tokenizer.ggml.{key}": value for key, value in said.items()})
+    assert word == models.FileWord("the GGUF file")
 
 
 def test_a_silent_gguf_file_read(gguf_file: Callable[..., Path]) -> None:

@@ -1,6 +1,8 @@
 """The cache of converted models: whole or absent, listed and cleared."""
 
 import errno
+import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from headgauge import models
+from headgauge.errors import InputError
 from headgauge.models import gguf_cache
 from headgauge.models.gguf_cache import GgufFacts
 
@@ -36,18 +39,18 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_keep_find_list_clear(build: Build, cache: Path) -> None:
     model = build("llama", "sdpa").model
-    assert gguf_cache.find_copy(FACTS.sha256) is None
+    assert gguf_cache.find_copy(FACTS.sha256) == (None, None)
     assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
-    found = gguf_cache.find_copy(FACTS.sha256)
+    found, note = gguf_cache.find_copy(FACTS.sha256)
     assert found is not None
-    assert found[1] == FACTS
-    assert "transformers-" in found[0].name
+    assert note is None
+    assert "transformers-" in found.name
     (entry,) = models.list_cache()
-    assert entry.path == found[0]
+    assert entry.path == found
     assert entry.size > 10_000
     assert models.clear_cache() == [entry]
     assert models.list_cache() == []
-    assert gguf_cache.find_copy(FACTS.sha256) is None
+    assert gguf_cache.find_copy(FACTS.sha256)[0] is None
 
 
 def test_another_version_of_transformers_has_its_own(
@@ -55,14 +58,14 @@ def test_another_version_of_transformers_has_its_own(
 ) -> None:
     gguf_cache.keep_copy(build("llama", "sdpa").model, Tokenizer(), FACTS)
     monkeypatch.setattr("transformers.__version__", "0.0")
-    assert gguf_cache.find_copy(FACTS.sha256) is None
+    assert gguf_cache.find_copy(FACTS.sha256)[0] is None
 
 
 def test_a_full_disk_leaves_nothing(build: Build) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
     note = gguf_cache.keep_copy(build("llama", "sdpa").model, Tokenizer(full), FACTS)
     assert note is not None
-    assert "No space left" in note
+    assert "no space left" in note
     assert models.list_cache() == []
 
 
@@ -89,10 +92,45 @@ def test_a_damaged_copy_is_written_again(build: Build) -> None:
     folder = gguf_cache.copy_folder(FACTS.sha256)
     folder.mkdir(parents=True)
     (folder / "headgauge.json").write_text("{")
-    assert gguf_cache.find_copy(FACTS.sha256) is None
+    assert gguf_cache.find_copy(FACTS.sha256)[0] is None
     assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
-    assert gguf_cache.find_copy(FACTS.sha256) is not None
+    assert gguf_cache.find_copy(FACTS.sha256)[0] is not None
     assert len(models.list_cache()) == 1
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "gone", "another file", "no sums"])
+def test_a_copy_that_is_not_what_was_kept(build: Build, damage: str) -> None:
+    model = build("llama", "sdpa").model
+    gguf_cache.keep_copy(model, Tokenizer(), FACTS)
+    folder = gguf_cache.copy_folder(FACTS.sha256)
+    weights, facts = folder / "model.safetensors", folder / "headgauge.json"
+    content = bytearray(weights.read_bytes())
+    if damage == "flip":
+        content[-1] ^= 1
+        weights.write_bytes(content)
+    elif damage == "cut":
+        (folder / "tokenizer.json").write_bytes(b"{")
+    elif damage == "gone":
+        (folder / "config.json").unlink()
+    elif damage == "another file":
+        (folder / "adapter_config.json").write_bytes(b"{}")
+    else:  # as copies were kept before
+        facts.write_text(json.dumps({"sha256": FACTS.sha256, "file": "a", "quantisation": None}))
+    found, note = gguf_cache.find_copy(FACTS.sha256)
+    assert found is None
+    assert note is not None
+    assert note.startswith("the converted copy in the cache was made anew: ")
+    assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
+    assert gguf_cache.find_copy(FACTS.sha256) == (folder, None)
+
+
+def test_what_killed_writers_left_is_swept(build: Build, cache: Path) -> None:
+    ours, dead, alive = (cache / "gguf" / name for name in (".writing-a", ".writing-b", "other"))
+    for folder in (ours, dead, alive):
+        folder.mkdir(parents=True)
+    os.utime(dead, (0, 0))
+    gguf_cache.keep_copy(build("llama", "sdpa").model, Tokenizer(), FACTS)
+    assert [folder.exists() for folder in (ours, dead, alive)] == [True, False, True]
 
 
 def test_two_at_once(build: Build) -> None:
@@ -121,3 +159,24 @@ def test_the_folder_without_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
     assert models.cache_folder() == tmp_path / "x" / "headgauge"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    for home in ("/", ""):
+        monkeypatch.setenv("HOME", home)
+        assert models.cache_folder() == Path("/.cache/headgauge")
+
+
+def test_nobody_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither HOME nor an entry in the list of users, as a container's user may be."""
+    pwd = pytest.importorskip("pwd")
+
+    def nobody(user: int) -> Any:
+        raise KeyError(f"uid not found: {user}")
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    for name in ("HEADGAUGE_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(InputError, match=r"no home folder .* set HEADGAUGE_CACHE_DIR"):
+        models.cache_folder()
+    monkeypatch.setenv("HEADGAUGE_CACHE_DIR", "~nobody-of-this-name/x")
+    with pytest.raises(InputError, match="no home folder"):
+        models.cache_folder()

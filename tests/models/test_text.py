@@ -1,5 +1,6 @@
 """Texts: every copy of War and Peace is the same text, and a failure is one quick line."""
 
+import os
 import time
 import urllib.error
 import urllib.request
@@ -78,6 +79,43 @@ def test_download(monkeypatch: pytest.MonkeyPatch) -> None:
     again = models.read_text("war-and-peace")
     assert again.text == found.text
     assert again.origin == str(entry.path)
+
+
+def test_a_cached_text_that_was_damaged_is_fetched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    _serve(monkeypatch, GUTENBERG.encode())
+    whole = models.read_text("war-and-peace").text
+    (entry,) = models.list_cache()
+    content = bytearray(entry.path.read_bytes())
+    content[-200] ^= 1
+    for damaged in (bytes(content), bytes(content[:-50]), b""):
+        entry.path.write_bytes(damaged)
+        found = models.read_text("war-and-peace")
+        assert found.text == whole
+        assert found.origin.startswith("https://")
+        assert models.list_cache() == [entry]
+    entry.path.write_bytes(content)
+    _cut_off(monkeypatch)
+    with pytest.raises(InputError, match="cannot download War and Peace"):
+        models.read_text("war-and-peace")
+
+
+def test_a_text_from_before_sums_were_kept(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = folders / "cache" / "texts" / "war_and_peace.txt"
+    left = old.with_name(".writing-war_and_peace.txt-x")
+    old.parent.mkdir(parents=True)
+    old.write_text(GUTENBERG.replace("Prince?", "Price?"), encoding="utf-8")
+    left.write_text("half a te")
+    os.utime(left, (0, 0))
+    _serve(monkeypatch, GUTENBERG.encode())
+    assert models.read_text("war-and-peace").text == BODY + "\n"
+    assert not old.exists()
+    assert len(models.list_cache()) == 1
+
+
+def test_a_cache_that_cannot_be_written(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folders / "cache").write_text("a file")
+    _serve(monkeypatch, GUTENBERG.encode())
+    assert models.read_text("war-and-peace").text == BODY + "\n"
 
 
 def test_a_download_that_is_something_else(monkeypatch: pytest.MonkeyPatch) -> None:

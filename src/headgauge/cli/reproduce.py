@@ -13,6 +13,7 @@ from headgauge.cli.process import works_in
 from headgauge.cli.running import (
     ModelArgument,
     ModelOption,
+    RevisionOption,
     default_folder,
     default_texts,
     fetched,
@@ -133,6 +134,7 @@ def command(
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps, …", rich_help_panel=_KEPT)] = "cpu",
+    revision: RevisionOption = None,
     threads: Annotated[
         int | None, typer.Option(help="Without it: all cores.", rich_help_panel=_KEPT)
     ] = None,
@@ -187,18 +189,18 @@ def command(
         if sensitivity_rows < 0:
             raise InputError(f"--sensitivity-rows needs 0 or more, got {sensitivity_rows}")
         settings = replace(settings, fig4=replace(settings.fig4, rows=sensitivity_rows))
-    source = ModelSource(name, dtype, device)
+    source = ModelSource(name, dtype, device, revision)
     with notes.status(f"loading {name}"):
         source.open()
     read = [fetched(each, notes) for each in texts] or default_texts(notes, only_first=quick)
     plan = experiments.make_reproduction(source, read, settings)
     place = out or default_folder(plan.first, "reproduce", plan.identity)
-    works_in(place)
     for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
     if estimate:
         show_estimate(experiments.estimate_reproduction(plan), json_output)
         return
+    works_in(place)
     with share_bar("reproducing", notes) as progress:
         found = run_reproduction(plan, place, progress)
     with notes.status("drawing"):

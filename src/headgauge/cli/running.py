@@ -15,6 +15,13 @@ from headgauge.errors import InputError
 if TYPE_CHECKING:
     from headgauge.diagnostics import Plan
 
+RevisionOption = Annotated[
+    str | None,
+    typer.Option(
+        help="A branch, tag or commit of a hub model.", rich_help_panel="Running and keeping"
+    ),
+]
+
 
 ModelArgument = Annotated[
     str | None,

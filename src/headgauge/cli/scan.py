@@ -13,6 +13,7 @@ from headgauge.cli.process import works_in
 from headgauge.cli.running import (
     ModelArgument,
     ModelOption,
+    RevisionOption,
     default_folder,
     fetched,
     look_at,
@@ -167,6 +168,7 @@ def command(
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps, …", rich_help_panel=_KEPT)] = "cpu",
+    revision: RevisionOption = None,
     jobs: Annotated[
         int, typer.Option(help="Processes, each with its own model.", rich_help_panel=_KEPT)
     ] = 1,
@@ -216,18 +218,18 @@ def command(
         seed=seed,
         threads=threads or diagnostics.default_threads(jobs, out),
     )
-    source = ModelSource(name, dtype, device)
+    source = ModelSource(name, dtype, device, revision)
     with notes.status(f"loading {name}"):
         source.open()
     plan = diagnostics.make_plan(source, fetched(seen, notes), settings)
     place = out or default_folder(plan, "scan")
-    works_in(place)
     for line in opening(plan, place):
         notes.print(line, style="dim", soft_wrap=True)
     needs = diagnostics.estimate(plan, jobs, None if estimate else _left(plan, place))
     if estimate:
         views.show_estimate(needs, json_output)
         return
+    works_in(place)
     _check_disk(needs, place)
     if needs.seconds > _LONG:
         notes.print(f"needs  about {views.needs(needs)}", style="dim")

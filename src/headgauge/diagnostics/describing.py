@@ -40,6 +40,7 @@ def describe_plan(plan: Plan) -> results.Manifest:
             sha256=plan.loaded.sha256,
             fingerprint=known["fingerprint"],
             facts=asdict(plan.loaded.facts),
+            **({} if plan.loaded.revision is None else {"revision": plan.loaded.revision}),
         ),
         device=known["device"],
         gpu=torch.cuda.get_device_name() if known["device"] == "cuda" else None,

@@ -73,15 +73,23 @@ def plan_of(
     return Plan(source, loaded, reading.text, settings, units, reading.edges, notes)
 
 
-def source_of(model: Model, tokenizer: Any, dtype: str | None, device: str | None) -> Source:
+def source_of(
+    model: Model,
+    tokenizer: Any,
+    dtype: str | None,
+    device: str | None,
+    revision: str | None = None,
+) -> Source:
     """A source for whatever names or is a model."""
     begin()
     if isinstance(model, models.ModelSource):
         return model
     if isinstance(model, (str, Path)):
-        return models.ModelSource(str(model), dtype, device or "cpu")
+        return models.ModelSource(str(model), dtype, device or "cpu", revision)
     if dtype is not None or device is not None:
         raise InputError("a model in memory has its dtype and device: set them on the model itself")
+    if revision is not None:
+        raise InputError("a revision is for models of the hub, and this one is in memory")
     if isinstance(model, models.LoadedModel):
         return models.MemorySource(model)
     return models.MemorySource(models.wrap(model, tokenizer))
@@ -98,7 +106,7 @@ def model_identity(loaded: models.LoadedModel) -> dict[str, Any]:
         "dtype": str(weight.dtype).removeprefix("torch."),
         "device": weight.device.type,
         "attention": str(loose.config._attn_implementation),
-    }
+    } | ({} if loaded.revision is None else {"revision": loaded.revision})
 
 
 def check_layers(loaded: models.LoadedModel, settings: UnitSettings) -> None:

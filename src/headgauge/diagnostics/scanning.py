@@ -56,6 +56,7 @@ def scan(
     tokenizer: Any = None,
     dtype: str | None = None,
     device: str | None = None,
+    revision: str | None = None,
     threads: int | None = None,
     jobs: int = 1,
     out: str | Path | None = None,
@@ -71,8 +72,9 @@ def scan(
 
     `length` may be several: the shorter ones show the trend that `capacity` extends. Sizes that are
     not given (1024 tokens, 4 windows, N up to 64) fit themselves to the model's context and the
-    text, and the result's notes say so. `depth` follows the residual stream through the layers. The
-    other options are those of `ScanSettings`.
+    text, and the result's notes say so. `depth` follows the residual stream through the layers,
+    `revision` is a branch, tag or commit of a hub model. The other options are those of
+    `ScanSettings`.
     """
     seen = look_at(tokens, text, chat)
     settings = scan_settings(
@@ -92,7 +94,7 @@ def scan(
         seed=seed,
         threads=threads or default_threads(jobs, out),
     )
-    source = source_of(model, tokenizer, dtype, device)
+    source = source_of(model, tokenizer, dtype, device, revision)
     return run_plan(make_plan(source, seen, settings), out, jobs, progress)
 
 

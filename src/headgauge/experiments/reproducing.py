@@ -51,6 +51,7 @@ def reproduce(
     tokenizer: Any = None,
     dtype: str | None = None,
     device: str | None = None,
+    revision: str | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -59,7 +60,7 @@ def reproduce(
     Without texts: War and Peace, where it can be had, and the Python reference. With `out` the run
     is kept in a folder, and taken up there when it was interrupted.
     """
-    source = source_of(model, tokenizer, dtype, device)
+    source = source_of(model, tokenizer, dtype, device, revision)
     free = frozenset({"length", "windows"})  # nobody asked for them
     chosen = settings or ReproduceSettings(threads=default_threads(1, out), free=free)
     return run_reproduction(make_reproduction(source, texts, chosen), out, progress)

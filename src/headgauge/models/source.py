@@ -27,13 +27,14 @@ class ModelSource:
     name: str
     dtype: str | None = None
     device: str = "cpu"
+    revision: str | None = None
 
     @in_turn()  # loading changes torch's default dtype for all threads
     def open(self) -> LoadedModel:
         """The model, loaded at most once per process."""
         if self not in _opened:
             _opened.clear()
-            _opened[self] = load(self.name, self.dtype, self.device)
+            _opened[self] = load(self.name, self.dtype, self.device, revision=self.revision)
         return _opened[self]
 
     def close(self) -> None:

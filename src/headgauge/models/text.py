@@ -17,7 +17,7 @@ from pathlib import Path
 from headgauge.errors import InputError
 from headgauge.models.cache import cache_folder
 from headgauge.models.documents import Documents, from_jsonl
-from headgauge.models.gutenberg import Progress, download
+from headgauge.models.gutenberg import Progress, download, kept
 
 WAR_AND_PEACE = "war-and-peace"
 PYTHON_REFERENCE = "python-reference"
@@ -79,14 +79,16 @@ def default_texts(progress: Progress | None = None) -> list[SourceText]:
 def war_and_peace(progress: Progress | None = None) -> SourceText:
     """War and Peace, from the data folder, the cache or the network, in this order."""
     named = os.environ.get("HEADGAUGE_DATA_DIR")
-    cached = cache_folder() / "texts" / FILE_NAME
-    for path in ([Path(named).expanduser() / FILE_NAME] if named else []) + [cached]:
-        if path.is_file():
-            return SourceText(WAR_AND_PEACE, story(_decode(path)), str(path), "asked for")
-    url = download(
-        cached, check=lambda text: checked_story(text, "the download"), progress=progress
-    )
-    return SourceText(WAR_AND_PEACE, story(_decode(cached)), url, "asked for")
+    path = Path(named).expanduser() / FILE_NAME if named else None
+    if path is None or not path.is_file():
+        cached = cache_folder() / "texts" / FILE_NAME
+        path = kept(cached)
+        if path is None:
+            text, url = download(
+                cached, check=lambda text: checked_story(text, "the download"), progress=progress
+            )
+            return SourceText(WAR_AND_PEACE, story(text), url, "asked for")
+    return SourceText(WAR_AND_PEACE, story(_decode(path)), str(path), "asked for")
 
 
 def story(text: str, where: str = FILE_NAME) -> str:

@@ -61,6 +61,7 @@ class Model(TypedDict):
     sha256: str | None  # of its file, where it is one file
     fingerprint: str | None  # of its weights as loaded
     facts: dict[str, Any]  # kind, layers, heads, kv_heads, head_dim, context_length
+    revision: NotRequired[str]  # of a hub model, where one was asked for
 
 
 class Times(TypedDict):
