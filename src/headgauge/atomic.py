@@ -2,7 +2,7 @@
 
 What is written goes to a name that starts with `.writing-` beside its place, is flushed to the
 disk, and takes its place in one rename. So a reader never meets half a file, and a run that is
-killed leaves at most such names, which the next one sweeps away.
+killed leaves at most such names, which whoever next writes there sweeps away.
 """
 
 import errno
@@ -12,9 +12,10 @@ import platform
 import re
 import secrets
 import shutil
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import polars as pl
@@ -22,7 +23,14 @@ import psutil
 
 from headgauge.errors import InputError
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 WRITING = ".writing-"
+_LOCK = f"{WRITING}lock"
+_SHOWN = 40  # characters of a name that its temporary one has: both must fit into 255 bytes
 # Which process writes can be asked on this machine alone; from elsewhere only the age tells.
 _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 _STALE_SECONDS = 3600.0
@@ -42,12 +50,14 @@ def whole_file(target: Path, needed: int | None = None) -> Iterator[Path]:
     temporary = _temporary(target)
     try:
         with one_line(target, needed):
+            sweep(target.parent)
             yield temporary
             _flush(temporary)
             os.replace(temporary, target)
             _flush(target.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 @contextmanager
@@ -56,6 +66,7 @@ def whole_folder(target: Path, needed: int | None = None) -> Iterator[Path]:
     temporary = _temporary(target)
     try:
         with one_line(target, needed):
+            sweep(target.parent)
             temporary.mkdir(parents=True)
             yield temporary
             for file in sorted(temporary.iterdir()):
@@ -69,6 +80,65 @@ def whole_folder(target: Path, needed: int | None = None) -> Iterator[Path]:
             _flush(target.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def folder_to_write(path: Path) -> None:
+    """Have a folder at `path`, without what the dead have left in it."""
+    check_name(path)
+    with one_line(path):
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{path} is a file: give a folder to write to")
+        path.mkdir(parents=True, exist_ok=True)
+        sweep(path)
+
+
+def check_name(path: Path) -> None:
+    """Refuse what is no text, though the system may take it for a name: polars takes none."""
+    if "\0" in str(path) or not encodes(str(path)):
+        raise InputError(f"{str(path)!a} is no name in UTF-8: give the folder another")
+
+
+def encodes(text: str) -> bool:
+    """Whether a text can be written in UTF-8: a file's name and JSON may hold halves of letters."""
+    return text == text.encode("utf-8", "replace").decode()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Alone in a folder, among the processes and threads that ask likewise.
+
+    Who is killed holds nothing any more. A file system that knows no locks gives none.
+    """
+    path = folder / _LOCK
+    with one_line(folder):
+        descriptor = _wait_for(path)
+        # Who held it before has removed the file: what was waited for is no longer the lock.
+        while not _is_at(descriptor, path):
+            os.close(descriptor)
+            descriptor = _wait_for(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        os.close(descriptor)
+
+
+def _wait_for(lock: Path) -> int:
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    with suppress(OSError):
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
@@ -90,14 +160,15 @@ def one_line(target: Path, needed: int | None = None) -> Iterator[None]:
 def sweep(folder: Path) -> None:
     """Remove what writers that no longer live have left in a folder."""
     for path in folder.glob(WRITING + "*"):
-        if not _has_writer(path):
+        # Whoever takes the lock next removes its file.
+        if path.name != _LOCK and not _has_writer(path):
             shutil.rmtree(path, ignore_errors=True)
             if path.is_file():
                 path.unlink(missing_ok=True)
 
 
 def _temporary(target: Path) -> Path:
-    name = f"{WRITING}{target.name}-{_MACHINE}-{os.getpid()}-{secrets.token_hex(4)}"
+    name = f"{WRITING}{target.name[:_SHOWN]}-{_MACHINE}-{os.getpid()}-{secrets.token_hex(4)}"
     return target.with_name(name)
 
 

@@ -1,5 +1,6 @@
 """A figure's file is there whole or not at all."""
 
+import os
 from contextlib import contextmanager
 
 import matplotlib
@@ -32,12 +33,12 @@ def test_where_there_is_no_room_the_old_files_stay_and_no_part_is_left(tmp_path)
         path.write_bytes(b"old")
     with (
         room_for(100),
-        pytest.raises(InputError, match=r"cannot write .*a\.png: File too") as caught,
+        pytest.raises(InputError, match=r"^the largest file allowed .*a\.png") as caught,
     ):
         save_figure(figure, tmp_path, "a")
     assert "\n" not in str(caught.value)
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old", b"old"]
-    with room_for(sum(sizes) // 2), pytest.raises(InputError, match=r"cannot write .*a\.svg"):
+    with room_for(sum(sizes) // 2), pytest.raises(InputError, match=r"while writing .*a\.svg"):
         save_figure(figure, tmp_path, "a")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "a.svg"]
     assert (tmp_path / "a.svg").read_bytes() == b"old"
@@ -47,6 +48,23 @@ def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot write"):
         save_figure(Figure(), tmp_path / "file", "a")
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "a/b", "/tmp/x", "..", "", ".hidden", "a\\b", "a\nb", "a\0b", "C:x"]
+)
+def test_a_figure_stays_in_its_folder(name, tmp_path):
+    with pytest.raises(InputError, match="is no name for a figure"):
+        save_figure(Figure(), tmp_path / "figures", name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_among_the_figures_is_swept(tmp_path):
+    left = tmp_path / ".writing-a.png-00000000-1-01234567"
+    left.touch()
+    os.utime(left, (1e9, 1e9))
+    save_figure(Figure(figsize=(1, 1)), tmp_path, "a", ("png",))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
 
 
 def test_the_users_settings_neither_count_nor_change():

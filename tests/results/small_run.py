@@ -9,12 +9,26 @@ import os
 import random
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from headgauge.results import RunFolder, UnitFacts, UnitKey, UnitTables, frame_schema
-from headgauge.results.schema import PAPER, TABLES
+from headgauge.results import (
+    Data,
+    EdgeToken,
+    Manifest,
+    Model,
+    RunFolder,
+    Splits,
+    UnitFacts,
+    UnitKey,
+    UnitTables,
+    frame_schema,
+)
+from headgauge.results.manifest import first_manifest
+from headgauge.results.schema import PAPER, TABLES, Column, columns
 
 KEYS = [UnitKey(window, length) for window in range(3) for length in (8, 16)]
 SETTINGS = {"model": "small", "text": {"name": "prose", "offset": 0}, "lengths": (8, 16)}
@@ -104,26 +118,44 @@ def _paper_rows(places: list[dict]) -> dict[str, list[dict]]:
 
 
 def _frame(name: str, rows: list[dict], draw: random.Random) -> pl.DataFrame:
-    schema = frame_schema(TABLES[name])
     made = {
-        pl.Int64: lambda: draw.randrange(100),
-        pl.Float64: lambda: draw.choice([None, draw.gauss(0, 1)]),
-        pl.String: lambda: draw.choice(["a", "ß", " the"]),
-        pl.Boolean: lambda: False,
+        int: lambda: draw.randrange(100),
+        float: lambda: draw.gauss(0, 1),
+        str: lambda: draw.choice(["a", "ß", " the"]),
+        bool: lambda: False,
     }
-    full = [
-        {
-            column: row[column] if column in row else made[type(kind)]()
-            for column, kind in schema.items()
-        }
-        for row in rows
-    ]
+
+    def value(column: Column) -> Any:
+        if column.optional and draw.random() < 0.5:
+            return None
+        return draw.choice(column.words) if column.words else made[column.kind]()
+
+    known = columns(TABLES[name]).items()
+    full = [{key: row[key] if key in row else value(each) for key, each in known} for row in rows]
     draw.shuffle(full)
-    return pl.DataFrame(full, schema=schema)
+    return pl.DataFrame(full, schema=frame_schema(TABLES[name]))
+
+
+def described(settings: Mapping[str, Any]) -> Manifest:
+    """What a run must say of itself to be read."""
+    none = EdgeToken(put=False, id=None, why="not asked", file=None, tokenizer=None)
+    made = first_manifest(settings)
+    made["data"] = Data(name="prose", sha256="", origin="made up", tokens=99)
+    made["splits"] = Splits(offset=0, windows=3, lengths=[8], bos=none, eos=none)
+    made["model"] = Model(
+        name="a",
+        source="default",
+        quantisation=None,
+        sha256=None,
+        fingerprint=None,
+        facts={"kind": "decoder"},
+    )
+    return made
 
 
 def make(folder: Path, seed: int) -> None:
     run = RunFolder.open(folder, SETTINGS)
+    run.write_manifest(described(SETTINGS))
     left = sorted(set(KEYS) - run.finished())
     random.Random(seed).shuffle(left)
     for key in left:

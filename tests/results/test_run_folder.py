@@ -21,6 +21,7 @@ from headgauge.results import (
     load_run,
     manifest,
 )
+from headgauge.results.manifest_file import changed_manifest
 from headgauge.results.tables import KEYS as TABLE_KEYS
 from headgauge.results.units import unit_folder
 
@@ -75,6 +76,7 @@ def test_the_manifest_is_finished(made, small_run):
 
 def test_rows_are_there_on_request_only(small_run, tmp_path):
     run = RunFolder.open(tmp_path, {})
+    run.write_manifest(small_run.described({}))
     run.add(small_run.unit_tables(UnitKey(0, 8), with_rows=False))
     run.merge([UnitKey(0, 8)])
     assert load_run(tmp_path).rows is None
@@ -234,7 +236,9 @@ def test_what_is_no_run_is_told(tmp_path, made):
     with pytest.raises(InputError, match="begun is not finished: repeat the command"):
         load_run(tmp_path / "begun")
     (made / "rows.parquet").unlink()
-    with pytest.raises(InputError, match=r"rows\.parquet is missing$"):
+    with pytest.raises(
+        InputError, match=r"rows\.parquet is missing; repeat the command that made the run$"
+    ):
         load_run(made)
     cut_in_half(made / "heads.parquet")
     with pytest.raises(InputError, match=r"heads\.parquet is damaged"):
@@ -242,6 +246,9 @@ def test_what_is_no_run_is_told(tmp_path, made):
 
 
 # What the manifest says
+
+
+FACTS = {"kind": "decoder"}
 
 
 def described(settings: dict, notes: tuple[str, ...] = ()):
@@ -253,7 +260,12 @@ def described(settings: dict, notes: tuple[str, ...] = ()):
         data=Data(name="prose", sha256="", origin="made up", tokens=99),
         splits=Splits(offset=0, windows=3, lengths=[8], bos=none, eos=none),
         model=Model(
-            name="a", source="default", quantisation=None, sha256=None, fingerprint=None, facts={}
+            name="a",
+            source="default",
+            quantisation=None,
+            sha256=None,
+            fingerprint=None,
+            facts=FACTS,
         ),
         device="cpu",
         notes=notes,
@@ -262,7 +274,9 @@ def described(settings: dict, notes: tuple[str, ...] = ()):
 
 def test_a_described_run_keeps_its_state(tmp_path, small_run):
     run = RunFolder.open(tmp_path, {"a": 1})
-    begun = run.manifest["times"]["started"] = "2000-01-01T00:00:00Z"
+    begun = "2000-01-01T00:00:00Z"
+    with changed_manifest(tmp_path) as there:
+        there["times"]["started"] = begun
     run.write_manifest(described({"a": 1}, notes=("first",)))
     run.add(small_run.unit_tables(UnitKey(0, 8)))
     run.merge([UnitKey(0, 8)])

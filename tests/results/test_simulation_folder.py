@@ -7,7 +7,7 @@ from headgauge.results.json_files import read_json
 from headgauge.results.schema import frame_schema
 from headgauge.results.simulation_folder import has_simulation, load_simulation, open_simulation
 
-SETTINGS = {"tokens": 8, "beta": 2.5}
+SETTINGS = {"tokens": 8, "dim": 4, "beta": 2.5, "horizon": 1.0, "seeds": 2}
 
 
 def empty(name: str) -> pl.DataFrame:

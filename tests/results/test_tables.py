@@ -1,12 +1,18 @@
 import os
 import random
+import re
 import subprocess
 import sys
+from typing import get_args
 
 import polars as pl
 import pytest
 
+from headgauge.diagnostics import settings
 from headgauge.errors import InputError
+from headgauge.experiments import choices
+from headgauge.models import VECTOR_KINDS
+from headgauge.results import known_words
 from headgauge.results.schema import TABLES, frame_schema
 from headgauge.results.tables import KEYS, checked, join_tables, read_table, write_table
 
@@ -53,7 +59,7 @@ def test_other_columns_are_refused(change, line, tables):
 
 
 def test_rows_without_or_with_the_same_key_are_refused(tables):
-    with pytest.raises(InputError, match="has rows without 'head', which is one of its keys"):
+    with pytest.raises(InputError, match=r"the table heads has rows without 'head'$"):
         checked("heads", tables.heads.with_columns(head=pl.lit(None, pl.Int64)))
     line = r"the table heads has two rows for window 0, length 16, layer 1, .*, head 2$"
     twice = pl.concat([tables.heads, tables.heads.filter(layer=1, head=2)])
@@ -65,23 +71,55 @@ def test_rows_without_or_with_the_same_key_are_refused(tables):
 def test_round_trip(name, tables, tmp_path):
     frame = checked(name, tables.frames()[name])
     write_table(tmp_path / "a", frame)
-    assert read_table(name, tmp_path / "a").equals(frame)
+    assert read_table(TABLES[name], tmp_path / "a").equals(frame)
 
 
 def test_a_file_that_is_no_such_table_is_told(tables, tmp_path):
     path = tmp_path / "a"
-    with pytest.raises(InputError, match=r"a is missing$"):
-        read_table("heads", path)
+    with pytest.raises(InputError, match=r"a is missing; repeat the command that made the run$"):
+        read_table(TABLES["heads"], path)
     write_table(path, tables.curves)
-    with pytest.raises(InputError, match="a is not the table heads: no column 'kv_head'"):
-        read_table("heads", path)
+    with pytest.raises(InputError, match="a is not a table of this version: no column 'kv_head'"):
+        read_table(TABLES["heads"], path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"a is damaged: no parquet file$"):
-        read_table("curves", path)
+    with pytest.raises(InputError, match=r"a is damaged: no parquet file; repeat"):
+        read_table(TABLES["curves"], path)
     path.write_bytes(whole[:8] + bytes(len(whole) // 2) + whole[8 + len(whole) // 2 :])
     with pytest.raises(InputError, match="a is damaged"):
-        read_table("curves", path)
+        read_table(TABLES["curves"], path)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "value", "said"),
+    [
+        ("curves", "vectors", "../../x", "with 'vectors' none of value, hidden, embedding, final"),
+        ("curves", "scale", "/tmp/x", "with 'scale' none of unit, raw"),
+        ("paper_curves", "keys", "", "with 'keys' none of visible, all"),
+        ("heads", "seen", "qkv ", "with 'seen' none of qkv, softmax"),
+        ("heads", "window", -1, "with 'window' below 0"),
+        ("heads", "entropy", None, "without 'entropy'"),
+        ("samples", "module", None, "without 'module'"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(name, column, value, said, tables, tmp_path):
+    frame = tables.frames()[name]
+    whole = pl.lit(value, frame.schema[column])
+    # In one row alone, in the middle.
+    wrong = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) == 5).then(whole).otherwise(column).alias(column)
+    )
+    with pytest.raises(InputError, match=f"the table {name} has rows {re.escape(said)}$"):
+        checked(name, wrong)
+    write_table(tmp_path / "a", wrong)
+    with pytest.raises(InputError, match=f"a is damaged: it has rows {re.escape(said)}; make"):
+        read_table(TABLES[name], tmp_path / "a")
+
+
+def test_the_words_are_those_of_the_rooms_that_write_them():
+    assert set(get_args(known_words.Vectors)) == set(VECTOR_KINDS)
+    assert set(get_args(known_words.Scale)) == set(choices.SCALES)
+    assert set(get_args(known_words.Keys)) == set(choices.KEYS) == set(settings.KEYS)
 
 
 LARGE = """
@@ -129,7 +167,7 @@ def test_tables_without_rows_can_be_joined(tables, tmp_path):
     for path in paths:
         write_table(path, tables.samples.clear())
     join_tables(paths, tmp_path / "joined")
-    assert read_table("samples", tmp_path / "joined").height == 0
+    assert read_table(TABLES["samples"], tmp_path / "joined").height == 0
 
 
 def test_frames_in_any_order_give_the_same_bytes(tables, tmp_path):

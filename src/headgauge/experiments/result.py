@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
@@ -11,9 +11,13 @@ from headgauge.diagnostics import ScanResult
 from headgauge.errors import InputError
 from headgauge.experiments.choices import Choice
 from headgauge.experiments.settings import ReproduceSettings
+from headgauge.experiments.timing import TimingRow
+from headgauge.results.forms import check_form
 from headgauge.results.json_files import read_json, write_json
+from headgauge.results.known_words import Keys, Scale, Vectors
 from headgauge.results.paper_tables import has_paper, load_paper, text_folder
 from headgauge.results.table_run import TableRun
+from headgauge.results.tables import AGAIN
 
 TIMING, JUDGING, TEXTS = "timing.json", "judging.json", "texts"
 
@@ -27,6 +31,25 @@ class Judging:
     chosen_on: str | None  # None: the caller chose
     reading: tuple[str, str]
     stands: tuple[str, ...]
+
+
+class _ChoiceRecord(TypedDict):
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
+
+
+class _JudgingFile(TypedDict):
+    """`Judging` as JSON has it."""
+
+    choice: _ChoiceRecord
+    chosen_on: str | None
+    reading: tuple[str, str]
+    stands: list[str]
+
+
+class _TimingFile(TypedDict):
+    algorithms: list[TimingRow]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,19 +201,23 @@ def _read_judging(folder: Path) -> Judging:
     path = folder / JUDGING
     try:
         found = read_json(path)
-        return Judging(
-            choice=vars(Choice(**found["choice"])),
-            chosen_on=found["chosen_on"],
-            reading=tuple(found["reading"]),
-            stands=tuple(found["stands"]),
-        )
-    except (FileNotFoundError, KeyError, TypeError):
-        raise InputError(f"{path} is missing or damaged: repeat the command") from None
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing; {AGAIN}") from None
+    check_form(path, found, _JudgingFile)
+    return Judging(
+        choice=vars(Choice(**found["choice"])),
+        chosen_on=found["chosen_on"],
+        reading=tuple(found["reading"]),
+        stands=tuple(found["stands"]),
+    )
 
 
 def read_timing(folder: Path) -> tuple[dict[str, Any], ...]:
     """The rows of timing.json; none where it is not there."""
+    path = folder / TIMING
     try:
-        return tuple(read_json(folder / TIMING).get("algorithms", ()))
+        found = read_json(path)
     except FileNotFoundError:
         return ()
+    check_form(path, found, _TimingFile)
+    return tuple(found["algorithms"])

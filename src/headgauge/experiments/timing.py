@@ -1,6 +1,6 @@
 """Table 1: the paper's times, ours, and the literal loop's, algorithm by algorithm."""
 
-from typing import Any
+from typing import Any, TypedDict
 
 from headgauge.experiments.literal import LiteralTime
 from headgauge.experiments.settings import ReproduceSettings
@@ -22,6 +22,20 @@ WHAT = {
 }
 _SHARED = ("2", "3", "4")
 _PASS = ("forward", "vectors", "paper")
+
+
+class TimingRow(TypedDict):
+    """An algorithm's times in seconds; null where there is none."""
+
+    algorithm: str
+    what: str
+    paper_seconds: float
+    ours_seconds: float | None
+    shared: bool
+    literal_seconds: float | None
+    literal_share: float | None  # of the loop that was timed
+    ratio: float | None
+    note: str
 
 
 def timing_table(

@@ -1,9 +1,8 @@
 """Figures to files: the same data gives the same bytes, and no half-written file is ever seen."""
 
-import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 
 from matplotlib import style
@@ -12,6 +11,7 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from headgauge.atomic import one_line, whole_file
 from headgauge.errors import InputError
 
 DPI = 150
@@ -38,12 +38,15 @@ def save_figure(
 
     The SVG and PDF canvases set the figure to 72 dots per inch and leave it so.
     """
-    paths = []
-    for kind in formats:
-        path = folder / f"{name}.{kind}"
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise InputError(f"{name!r} is no name for a figure: letters, digits, '-' and '_' are")
+    with one_line(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.{kind}" for kind in formats]
+    for kind, path in zip(formats, paths, strict=True):
         figure.set_dpi(dpi)
-        _write(path, partial(_DRAW[kind], figure))
-        paths.append(path)
+        with whole_file(path) as part:
+            _DRAW[kind](figure, part)
     return paths
 
 
@@ -60,19 +63,3 @@ def _pdf(figure: Figure, part: Path) -> None:
 
 
 _DRAW = {"png": _png, "svg": _svg, "pdf": _pdf}
-
-
-def _write(path: Path, draw: Callable[[Path], None]) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            draw(part)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            f"cannot write {path}: {reason}; make room or choose another folder"
-        ) from error

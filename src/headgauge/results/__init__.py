@@ -21,7 +21,8 @@ The files are plain parquet and JSON: `pl.read_parquet("out/heads.parquet")` doe
 from headgauge.results.depth_schema import DepthCurveRow, DepthRow
 from headgauge.results.environment import Hardware, SourceCode
 from headgauge.results.manifest import Data, EdgeToken, Manifest, Model, Splits, manifest
-from headgauge.results.run_folder import Run, RunFolder, begun_settings, begun_units, load_run
+from headgauge.results.manifest_file import begun_settings
+from headgauge.results.run_folder import Run, RunFolder, begun_units, load_run
 from headgauge.results.schema import (
     HEAD,
     TABLES,

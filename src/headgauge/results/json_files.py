@@ -22,11 +22,12 @@ def plain(value: Any) -> Any:
     JSON has no nan and no infinity; they become the texts "nan", "inf" and "-inf".
     """
     if isinstance(value, dict):
-        return {without_paths(str(key)): plain(part) for key, part in value.items()}
+        return {plain(str(key)): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     if isinstance(value, str):
-        return without_paths(value)
+        # The name of a file need not be UTF-8, and JSON must be.
+        return without_paths(value.encode("utf-8", "replace").decode())
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if value is None or isinstance(value, bool | int | float):
@@ -38,8 +39,19 @@ def without_paths(text: str) -> str:
     """A text with the last part in place of each path of this machine."""
     if "\n" not in text and _is_path(text):
         return _last(text)
-    text = text.replace(str(Path.home()), "~")
-    return _PATH.sub(lambda found: _last(found[0]), text)
+    return _PATH.sub(lambda found: _last(found[0]), _home_as_tilde(text))
+
+
+def _home_as_tilde(text: str) -> str:
+    """The home folder may have blanks in its name, which no other path of a text is allowed."""
+    try:
+        home = Path.home()
+    except RuntimeError:  # neither HOME nor an entry among the users
+        return text
+    if not home.is_absolute() or home == home.parent:
+        return text
+    alone = rf"(?:(?<=file://)|(?<![\w:/.~\\])){re.escape(str(home))}(?![\w.-])"
+    return re.sub(alone, "~", text)
 
 
 def _is_path(text: str) -> bool:
@@ -69,7 +81,7 @@ def read_json(path: Path) -> dict[str, Any]:
         raise
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise InputError(f"{path} is damaged: no JSON object")

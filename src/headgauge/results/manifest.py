@@ -9,7 +9,7 @@ finite is the text "nan", "inf" or "-inf".
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, Required, TypedDict
 
 from headgauge.results.environment import (
     Hardware,
@@ -21,6 +21,7 @@ from headgauge.results.environment import (
 from headgauge.results.json_files import plain
 
 FORMAT = "headgauge run 1"
+NotFinite = Literal["nan", "inf", "-inf"]
 
 
 class Data(TypedDict):
@@ -64,6 +65,13 @@ class Model(TypedDict):
     revision: NotRequired[str]  # of a hub model, where one was asked for
 
 
+class Facts(TypedDict, total=False):
+    """What a reader must find among a model's facts, and what it may."""
+
+    kind: Required[Literal["decoder", "encoder", "encoder-decoder"]]
+    vocabulary: int | None
+
+
 class Times(TypedDict):
     """When it ran and how long it took."""
 
@@ -77,15 +85,27 @@ class Times(TypedDict):
 class UnitRecord(TypedDict):
     """A unit's facts."""
 
-    loss: float | str | None  # mean −log p of the next token: the proof that the weights are right
+    loss: float | NotFinite | None  # mean −log p of the next token: proof of the weights
     tokens: int  # tokens the model read
     start: int  # the text token the window starts at
     unseen: list[str]  # attention modules whose weights could not be seen
-    distrusted: dict[str, float]  # modules left out, and how far off they were
+    distrusted: dict[str, float | NotFinite]  # modules left out, and how far off they were
     tapped: list[str]  # modules seen at their softmax, without values
-    bos_losses: dict[
-        str, float | str
-    ]  # first window: loss with_bos, without_bos on the same tokens
+    # Units from before BOS was compared have none.
+    bos_losses: NotRequired[dict[str, float | NotFinite]]  # with_bos, without_bos: first window
+
+
+class UnitFactsRecord(UnitRecord):
+    """The same as its folder has them."""
+
+    seconds: dict[str, float]  # by phase
+
+
+class UnitFile(TypedDict):
+    """What unit.json holds."""
+
+    tables: dict[str, str]  # the sha256 of each
+    facts: UnitFactsRecord
 
 
 class TableRecord(TypedDict):

@@ -111,6 +111,7 @@ _EXPLAINED = {
     GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     SwarmRow: ("dim", "weights", "seeds"),
 }
+_WORDS = re.compile(r"\b(Vectors|Scale|Keys|Seen|Logits|Panel|Expected|NotFinite)\b")
 _FIELD = re.compile(r"    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?")
 _IN_FOLDER = re.compile(r"    \w+/(\w+)\.parquet +\w+ +(.+)")
 
@@ -144,7 +145,7 @@ def _folder_table(folder: str, schema: ModuleType, tables: dict[str, type], row:
 def _table(record: type) -> str:
     lines = ["| name | type | meaning |", "|---|---|---|"]
     for name, kind, meaning in fields(record):
-        lines.append(f"| `{name}` | {_cell(kind)} | {_cell(meaning)} |")
+        lines.append(f"| `{name}` | {_cell(_plain(kind))} | {_cell(meaning)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -172,6 +173,11 @@ def _known() -> dict[str, str]:
 def _written(record: type) -> list[tuple[str, str, str]]:
     found = [_FIELD.fullmatch(line) for line in inspect.getsource(record).splitlines()]
     return [(field[1], field[2], field[3] or "") for field in found if field]
+
+
+def _plain(kind: str) -> str:
+    """A type as a reader of the files knows it: words are text."""
+    return re.sub(r"NotRequired\[(.+)\]", r"\1", _WORDS.sub("str", kind))
 
 
 def _cell(text: str) -> str:

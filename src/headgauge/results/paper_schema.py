@@ -24,6 +24,8 @@ exist.
 
 from dataclasses import dataclass
 
+from headgauge.results.known_words import Expected, Keys, Logits, Panel, Scale, Vectors
+
 
 @dataclass(frozen=True)
 class PointRow:
@@ -35,7 +37,7 @@ class PointRow:
     """
 
     text: str
-    panel: str  # "circle" or "model"
+    panel: Panel  # "circle" or "model"
     layer: int | None
     head: int | None
     row: int | None  # the query's place in the window
@@ -59,9 +61,9 @@ class FigureRow:
     """A measure at one L and N: its mean over heads and windows, and how the heads spread."""
 
     text: str
-    vectors: str
-    scale: str
-    keys: str
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
     rule: str  # "model": the model's own weights; else the rule put on the same logits
     length: int  # L
     top_n: int  # N
@@ -84,12 +86,12 @@ class CriticalRow:
     """The first N at which the test no longer tells distance and expectation apart."""
 
     text: str
-    vectors: str
-    scale: str
-    keys: str
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
     rule: str
     length: int
-    expected: str  # "printed" (false), "appendix" (eq. 24) or "upper" (above the true expectation)
+    expected: Expected  # "printed" (false), "appendix" (eq. 24), "upper" (above the true one)
     level: float  # of the test: 0.01 in the text, 0.05 in Algorithm 3
     critical_n: int | None  # None: none among those tried
     share: float | None  # critical_n / L
@@ -115,11 +117,11 @@ class GrowthRow:
     with 144 heads drawn at random, or all if there are fewer."""
 
     text: str
-    vectors: str
-    scale: str
-    keys: str
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
     rule: str
-    expected: str
+    expected: Expected
     level: float
     exponent: float | None  # the middle draw; None: most draws lack a critical N at some L
     low: float | None  # the middle 95 % of the draws that have one at every L; with 144 heads or
@@ -135,12 +137,12 @@ class KsTestRow:
     """One test: per-head mean distances against per-head mean expectations."""
 
     text: str
-    vectors: str
-    scale: str
-    keys: str
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
     rule: str
     length: int
-    expected: str
+    expected: Expected
     top_n: int
     distance: float  # mean over heads
     expectation: float
@@ -156,7 +158,7 @@ class SensitivityFigureRow:
     """
 
     text: str
-    logits: str  # "scaled" (by 1/√d, as the model does) or "raw"
+    logits: Logits  # "scaled" (by 1/√d, as the model does) or "raw"
     direction: str  # "random", "worst", "exact", "random under sparsemax", "printed bound", …
     epsilon: float | None  # None: the limit ε → 0
     temperature: float
@@ -175,9 +177,9 @@ class ChoiceRow:
     """One choice of vectors, their length and keys, beside the paper's numbers."""
 
     text: str
-    vectors: str
-    scale: str
-    keys: str
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
     critical_n: int | None  # printed expectation, level .01, longest L, 144 heads where there are
     critical_share: float | None
     critical_n_corrected: int | None  # eq. 24
@@ -237,7 +239,7 @@ class VectorRow:
     """Assumptions 1 and 2 on the vectors of a window, brought to unit length."""
 
     text: str
-    vectors: str
+    vectors: Vectors
     dim: int  # d
     mean_cosine: float  # of pairs of different tokens, mean over sets; uniform: 0
     mean_cosine_low: float  # the smallest and the largest set

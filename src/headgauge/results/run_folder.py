@@ -6,6 +6,7 @@ DIR/heads.parquet     the tables, once it is finished; also curves, samples and,
 DIR/units/…           the pieces they are made of (`units`)
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,12 +14,20 @@ from typing import Any, cast
 
 import polars as pl
 
-from headgauge.atomic import WRITING, one_line, sweep
+from headgauge.atomic import folder_to_write, one_line, sweep
 from headgauge.errors import InputError
 from headgauge.results.differences import differences, sentence
-from headgauge.results.json_files import plain, read_json, write_json
-from headgauge.results.manifest import FORMAT, Manifest, TableRecord, first_manifest, now
-from headgauge.results.tables import check_table, join_tables, read_table
+from headgauge.results.forms import check_form
+from headgauge.results.json_files import plain
+from headgauge.results.manifest import Data, Facts, Manifest, Model, Splits, TableRecord, now
+from headgauge.results.manifest_file import (
+    MANIFEST,
+    begin_or_take_up,
+    changed_manifest,
+    find_manifest,
+)
+from headgauge.results.schema import TABLES
+from headgauge.results.tables import AGAIN, join_tables, scan_table, scanned, sha256
 from headgauge.results.units import (
     UNITS,
     UnitKey,
@@ -27,12 +36,10 @@ from headgauge.results.units import (
     read_facts,
     read_tables,
     remove_unit,
-    sha256,
     unit_folder,
     write_unit,
 )
 
-MANIFEST = "manifest.json"
 _SURROUNDINGS = ("source_code", "hardware", "software")
 
 
@@ -47,17 +54,13 @@ class RunFolder:
     def open(cls, path: str | Path, settings: Mapping[str, Any]) -> "RunFolder":
         """Begin a run, or take up one that has the same settings."""
         path = Path(path)
+        folder_to_write(path)
+        # The manifest comes first: a folder without one that holds anything is foreign.
+        made = begin_or_take_up(path, settings)
         with one_line(path):
-            if path.exists() and not path.is_dir():
-                raise InputError(f"{path} is a file: give a folder to write to")
-            path.mkdir(parents=True, exist_ok=True)
-            sweep(path)
-            sweep(path / UNITS)
-            run = cls(path, begin_or_take_up(path, plain(dict(settings))))
-            # The manifest comes first: a folder without one that holds anything is foreign.
-            run._save()
             (path / UNITS).mkdir(exist_ok=True)
-        return run
+            sweep(path / UNITS)
+        return cls(path, made)
 
     def write_manifest(self, described: Manifest) -> None:
         """Say what the run is; its settings, state and times stay as the folder has them.
@@ -65,22 +68,21 @@ class RunFolder:
         A run that is taken up keeps the code, packages and hardware it was begun with, and a note
         says what has changed.
         """
-        kept = ["settings", "status", "units", "tables", "times"]
-        if self.manifest["source_code"] is not None:
-            kept += _SURROUNDINGS
-        notes = [*self.manifest["notes"], *described["notes"], *_changed(self.manifest, described)]
-        known = {name: self.manifest[name] for name in kept}
-        notes = list(dict.fromkeys(notes))
-        self.manifest = cast(Manifest, {**plain(dict(described)), **known, "notes": notes})
-        self._save()
+        with changed_manifest(self.path) as there:
+            kept = ["settings", "status", "units", "tables", "times"]
+            if there["source_code"] is not None:
+                kept += _SURROUNDINGS
+            notes = [*there["notes"], *described["notes"], *_changed(there, described)]
+            known = {name: there[name] for name in kept} | {"notes": list(dict.fromkeys(notes))}
+            there |= cast(Manifest, {**plain(dict(described)), **known})
+        self.manifest = there
 
     def finished(self) -> set[UnitKey]:
         """The units that are whole; what is damaged is removed."""
         done = set()
-        for place in sorted((self.path / UNITS).iterdir()):
-            key = UnitKey.from_name(place.name)
-            if key is None:
-                continue
+        with one_line(self.path / UNITS):
+            keys = begun_units(self.path)
+        for key in sorted(keys):
             if is_whole(self.path, key):
                 done.add(key)
             else:
@@ -122,22 +124,20 @@ class RunFolder:
 
     def _finish(self, keys: list[UnitKey], names: list[str]) -> None:
         seconds: dict[str, float] = {}
-        times = self.manifest["times"]
-        self.manifest["units"], times["units"] = {}, {}
-        for key in keys:
-            facts = asdict(read_facts(self.path, key))
-            times["units"][key.name] = facts.pop("seconds")
-            self.manifest["units"][key.name] = plain(facts)
-            for phase, spent in times["units"][key.name].items():
-                seconds[phase] = seconds.get(phase, 0.0) + spent
-        times["seconds"] = seconds
-        times["finished"] = now()
-        self.manifest["tables"] = {name: _table_record(self.path, name) for name in names}
-        self.manifest["status"] = "finished"
-        self._save()
-
-    def _save(self) -> None:
-        write_json(self.path / MANIFEST, cast(dict[str, Any], self.manifest))
+        with changed_manifest(self.path) as made:
+            times = made["times"]
+            made["units"], times["units"] = {}, {}
+            for key in keys:
+                facts = asdict(read_facts(self.path, key))
+                times["units"][key.name] = facts.pop("seconds")
+                made["units"][key.name] = plain(facts)
+                for phase, spent in times["units"][key.name].items():
+                    seconds[phase] = seconds.get(phase, 0.0) + spent
+            times["seconds"] = seconds
+            times["finished"] = now()
+            made["tables"] = {name: _table_record(self.path, name) for name in names}
+            made["status"] = "finished"
+        self.manifest = made
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +153,7 @@ class Run:
 
     def table(self, name: str) -> pl.DataFrame:
         """Another table of the run, such as `depth` or those a reproduction has."""
-        if name not in self.manifest["tables"]:
-            raise InputError(f"{self.path} has no table {name}")
-        return read_table(name, self.path / f"{name}.parquet")
+        return _table(self.path, self.manifest, name).collect()
 
 
 def load_run(path: str | Path) -> Run:
@@ -169,63 +167,35 @@ def load_run(path: str | Path) -> Run:
         raise InputError(
             f"{path} is not finished: repeat the command that began it, and it goes on from there"
         )
-    frames = {
-        name: read_table(name, path / f"{name}.parquet") for name in ("heads", "curves", "samples")
-    }
-    rows = path / "rows.parquet"
-    if "rows" not in found["tables"]:
-        return Run(path, found, **frames, rows=None)
-    check_table("rows", rows)
-    return Run(path, found, **frames, rows=pl.scan_parquet(rows))
+    _check_described(path / MANIFEST, found)
+    heads, curves, samples = (
+        _table(path, found, name).collect() for name in ("heads", "curves", "samples")
+    )
+    rows = _table(path, found, "rows") if "rows" in found["tables"] else None
+    return Run(path, found, heads, curves, samples, rows)
 
 
-def begin_or_take_up(path: Path, settings: dict[str, Any]) -> Manifest:
-    found = find_manifest(path)
-    if found is None:
-        _refuse_foreign(path)
-        return first_manifest(settings)
-    other = differences(found["settings"], settings)
-    if other:
-        raise InputError(
-            f"{path} holds a run with other settings: {sentence(other)}; choose another --out "
-            "or remove it"
-        )
-    found["times"]["resumed"] += 1
-    return found
+def _table(path: Path, manifest: Manifest, name: str) -> pl.LazyFrame:
+    if name not in manifest["tables"]:
+        raise InputError(f"{path} has no table {name}")
+    written = manifest["tables"][name]["sha256"]
+    return scan_table(TABLES[name], path / f"{name}.parquet", written)
 
 
-def begun_settings(path: str | Path) -> dict[str, Any] | None:
-    """The settings of the run that was begun in a folder; None if there is none."""
-    found = find_manifest(Path(path)) if Path(path).is_dir() else None
-    return None if found is None else found["settings"]
+def _check_described(file: Path, found: Manifest) -> None:
+    """A finished run says what it read, and has facts of units that can be."""
+    for name, form in (("model", Model), ("data", Data), ("splits", Splits)):
+        check_form(file, found[name], form, name)
+    check_form(file, cast(Model, found["model"])["facts"], Facts, "model.facts")
+    for name in found["units"]:
+        if UnitKey.from_name(name) is None:
+            raise InputError(f"{file} is damaged: {name!r} is no unit; {AGAIN}")
 
 
 def begun_units(path: str | Path) -> set[UnitKey]:
     """The units a folder has, by their names alone: quick, for an estimate of what is left."""
-    places = Path(path, UNITS).iterdir() if Path(path, UNITS).is_dir() else ()
+    places = Path(path, UNITS).iterdir() if os.path.isdir(Path(path, UNITS)) else ()
     return {key for place in places if (key := UnitKey.from_name(place.name)) is not None}
-
-
-def find_manifest(path: Path) -> Manifest | None:
-    try:
-        found = read_json(path / MANIFEST)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if found.get("format") != FORMAT or not Manifest.__required_keys__ <= found.keys():
-        raise InputError(
-            f"{path / MANIFEST} is not of the form {FORMAT!r}: choose another folder or remove it"
-        )
-    return cast(Manifest, found)
-
-
-def _refuse_foreign(path: Path) -> None:
-    foreign = sorted(place.name for place in path.iterdir() if not place.name.startswith(WRITING))
-    if foreign:
-        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
-        raise InputError(
-            f"{path} holds no run but other files ({foreign[0]!r}{more}): choose another --out or "
-            "an empty folder"
-        )
 
 
 def _changed(before: Manifest, after: Manifest) -> list[str]:
@@ -242,5 +212,5 @@ def _changed(before: Manifest, after: Manifest) -> list[str]:
 
 def _table_record(path: Path, name: str) -> TableRecord:
     file = path / f"{name}.parquet"
-    height = pl.scan_parquet(file).select(pl.len()).collect().item()
+    height = scanned([file]).select(pl.len()).collect().item()
     return TableRecord(rows=height, sha256=sha256(file))

@@ -22,11 +22,12 @@ type into polars' schema, and every table a run writes has exactly that one.
 
 from dataclasses import dataclass, fields
 from types import UnionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import polars as pl
 
 from headgauge.results.depth_schema import DepthRow
+from headgauge.results.known_words import Keys, Logits, Scale, Seen, Vectors
 
 # What names a head: `layer` counts the attention modules in the model's order, and a module that
 # runs more than once per pass (a shared layer) has an `occurrence` for each.
@@ -46,7 +47,7 @@ class HeadRow:
     head: int
     kv_head: int  # the key and value head it reads
     cross: bool  # the keys come from the encoder
-    seen: str  # "qkv": recomputed from q, k, v; "softmax": tapped, values unseen
+    seen: Seen  # "qkv": recomputed from q, k, v; "softmax": tapped, values unseen
     rows: int  # query rows that see a key
     entropy: float | None  # −Σ α log α; null where the head is not finite
     entropy_share: float | None  # entropy/log n over the rows that see n ≥ 2 keys
@@ -71,9 +72,9 @@ class CurveRow:
     module: str
     head: int
     top_n: int  # N
-    vectors: str  # "value", "hidden", "embedding" or "final"
-    scale: str  # "unit" or "raw": the length of the vectors
-    keys: str  # "visible" or "all": the keys that count
+    vectors: Vectors  # "value", "hidden", "embedding" or "final"
+    scale: Scale  # "unit" or "raw": the length of the vectors
+    keys: Keys  # "visible" or "all": the keys that count
     rows: int  # query rows that count at this N
     distance: float | None  # d̃, eq. 7
     expected_printed: float | None  # Theorem 1.2 as in the main text; false
@@ -150,7 +151,7 @@ class SensitivityRow:
     occurrence: int
     module: str
     head: int
-    logits: str  # "scaled" (by 1/√d, as the model does) or "raw"
+    logits: Logits  # "scaled" (by 1/√d, as the model does) or "raw"
     direction: str  # "random", "random over all keys", "random under …", "worst", "exact", …
     epsilon: float  # 0: the limit
     temperature: float
@@ -242,7 +243,7 @@ class VectorSetRow:
     occurrence: int
     module: str
     head: int  # the first that uses the set
-    vectors: str
+    vectors: Vectors
     dim: int
     tokens: int
     mean_cosine: float  # of pairs of different tokens
@@ -275,12 +276,28 @@ _TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}
 # beartype cannot read polars' own hints, so that a `pl.Schema` is a dict in the signatures here.
 def frame_schema(row: type) -> dict[str, Any]:
     """polars' schema of a table whose rows are of this type."""
+    return pl.Schema({name: _TYPES[column.kind] for name, column in columns(row).items()})
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column may hold: numbers, texts, or one of a few words; null if it is `optional`."""
+
+    kind: type
+    optional: bool
+    words: tuple[str, ...] = ()
+
+
+def columns(row: type) -> dict[str, Column]:
+    """The columns of a table whose rows are of this type."""
     hints = get_type_hints(row)
-    return pl.Schema({field.name: _TYPES[_plain(hints[field.name])] for field in fields(row)})
+    return {field.name: _column(hints[field.name]) for field in fields(row)}
 
 
-def _plain(hint: type | UnionType) -> type:
-    """float for float | None."""
-    if isinstance(hint, UnionType):
-        return next(part for part in get_args(hint) if part is not type(None))
-    return hint
+def _column(hint: Any) -> Column:
+    parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    kind = next(part for part in parts if part is not type(None))
+    optional = type(None) in parts
+    if get_origin(kind) is Literal:
+        return Column(str, optional, get_args(kind))
+    return Column(kind, optional)

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
 from headgauge.results.dynamics_schema import DYNAMICS_TABLES
+from headgauge.results.forms import check_form
 from headgauge.results.manifest import Manifest
+from headgauge.results.manifest_file import MANIFEST
 from headgauge.results.table_folders import TableFolder
 from headgauge.results.table_run import TableRun, load_tables
 
@@ -19,6 +21,16 @@ PSEUDOCODE = (
     "arXiv 2510.22026: the continuous systems of six normalisation schemes, their equiangular "
     "reduction, swarms of particles, the phase diagram over time and β"
 )
+
+
+class _Told(TypedDict):
+    """The settings that a simulation's views tell."""
+
+    tokens: int
+    dim: int
+    beta: float
+    horizon: float
+    seeds: int
 
 
 def open_simulation(path: str | Path, settings: Mapping[str, Any], device: str) -> TableRun:
@@ -33,4 +45,6 @@ def has_simulation(folder: str | Path) -> bool:
 
 def load_simulation(folder: str | Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     """The manifest and the tables of a finished simulation."""
-    return load_tables(folder, _DYNAMICS)
+    found, tables = load_tables(folder, _DYNAMICS)
+    check_form(Path(folder, MANIFEST), found["settings"], _Told, "settings")
+    return found, tables

@@ -1,5 +1,6 @@
 """Tables that stand together in a run's folder: the paper's figures', a simulation's."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,8 +8,7 @@ import polars as pl
 
 from headgauge.atomic import one_line, whole_file
 from headgauge.errors import InputError
-from headgauge.results.schema import frame_schema
-from headgauge.results.tables import write_table
+from headgauge.results.tables import other_columns, read_table, write_table, wrong_values
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,13 @@ class TableFolder:
 
     def write(self, folder: Path, name: str, frame: pl.DataFrame) -> Path:
         """One table, whole or not at all."""
-        if dict(frame.schema) != dict(frame_schema(self.tables[name])):
-            raise InputError(f"not the table {name} of {self.what}: its columns differ")
+        row = self.tables[name]
+        problem = other_columns(row, frame.schema)
+        if problem:
+            raise InputError(f"not the table {name} of {self.what}: {problem}")
+        problem = wrong_values(row, frame.lazy())
+        if problem:
+            raise InputError(f"the table {name} of {self.what} has rows {problem}")
         place = folder / self.name
         with one_line(place):
             place.mkdir(exist_ok=True)
@@ -32,17 +37,8 @@ class TableFolder:
 
     def there(self, folder: Path) -> bool:
         """Whether a run's folder has such tables."""
-        return (folder / self.name).is_dir()
+        return os.path.isdir(folder / self.name)  # of a name that cannot be, too
 
-    def read(self, folder: Path, name: str) -> pl.DataFrame:
+    def read(self, folder: Path, name: str, written: str) -> pl.DataFrame:
         """One table, or an InputError that says what is wrong with its file."""
-        path = folder / self.name / f"{name}.parquet"
-        try:
-            found = pl.read_parquet(path)
-        except FileNotFoundError:
-            raise InputError(f"{path} is missing: repeat the command that made the run") from None
-        except (OSError, pl.exceptions.PolarsError):
-            raise InputError(f"{path} is damaged: no parquet file") from None
-        if dict(found.schema) != dict(frame_schema(self.tables[name])):
-            raise InputError(f"{path} has other columns: it was made by another version")
-        return found
+        return read_table(self.tables[name], folder / self.name / f"{name}.parquet", written)

@@ -6,18 +6,17 @@ A run that is started again does what is not there yet.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 
-from headgauge.atomic import one_line, sweep
+from headgauge.atomic import folder_to_write, sweep
 from headgauge.errors import InputError
 from headgauge.results.environment import hardware, software, source_code
-from headgauge.results.json_files import plain, write_json
 from headgauge.results.manifest import Manifest, TableRecord, now
-from headgauge.results.run_folder import MANIFEST, begin_or_take_up, find_manifest
+from headgauge.results.manifest_file import begin_or_take_up, changed_manifest, find_manifest
 from headgauge.results.table_folders import TableFolder
-from headgauge.results.units import sha256
+from headgauge.results.tables import AGAIN, sha256
 
 
 @dataclass(eq=False)
@@ -40,46 +39,43 @@ class TableRun:
     ) -> "TableRun":
         """Begin one, or take up one that has the same settings."""
         path = Path(path)
-        with one_line(path):
-            if path.exists() and not path.is_dir():
-                raise InputError(f"{path} is a file: give a folder to write to")
-            path.mkdir(parents=True, exist_ok=True)
-            sweep(path)
-            made = begin_or_take_up(path, plain(dict(settings)))
-        if made["source_code"] is None:
-            made["research_type"], made["pseudocode"] = research_type, pseudocode
-            made["source_code"], made["software"] = source_code(), software()
-            made["hardware"] = hardware(device)
-        folder = cls(path, made, tables)
-        folder.save()
-        return folder
+        folder_to_write(path)
+        sweep(path / tables.name)
+        begin_or_take_up(path, settings)
+        with changed_manifest(path) as made:
+            if made["source_code"] is None:
+                made["research_type"], made["pseudocode"] = research_type, pseudocode
+                made["source_code"], made["software"] = source_code(), software()
+                made["hardware"] = hardware(device)
+        return cls(path, made, tables)
 
     def has(self, name: str) -> bool:
-        """Whether a table is there and whole."""
+        """Whether a table is there and as it was written."""
         try:
-            self.tables.read(self.path, name)
+            self.read(name)
         except InputError:
             return False
         return True
 
     def read(self, name: str) -> pl.DataFrame:
-        return self.tables.read(self.path, name)
+        """A table, whichever process made it."""
+        found = find_manifest(self.path)
+        return _read(self.path, self.tables, name, found or self.manifest)
 
     def write(self, name: str, frame: pl.DataFrame, seconds: float | None = None) -> None:
-        path = self.tables.write(self.path, name, frame)
-        self.manifest["tables"][name] = TableRecord(rows=len(frame), sha256=sha256(path))
-        if seconds is not None:
-            self.manifest["times"]["seconds"][name] = round(seconds, 3)
-        self.save()
+        with changed_manifest(self.path) as made:
+            path = self.tables.write(self.path, name, frame)
+            made["tables"][name] = TableRecord(rows=len(frame), sha256=sha256(path))
+            if seconds is not None:
+                made["times"]["seconds"][name] = round(seconds, 3)
+        self.manifest = made
 
     def finish(self, notes: list[str]) -> None:
-        self.manifest["status"] = "finished"
-        self.manifest["notes"] = notes
-        self.manifest["times"]["finished"] = now()
-        self.save()
-
-    def save(self) -> None:
-        write_json(self.path / MANIFEST, cast(dict[str, Any], self.manifest))
+        with changed_manifest(self.path) as made:
+            made["status"] = "finished"
+            made["notes"] = notes
+            made["times"]["finished"] = now()
+        self.manifest = made
 
 
 def load_tables(
@@ -94,4 +90,11 @@ def load_tables(
         raise InputError(
             f"{folder} is not finished: repeat the command that began it, and it goes on from there"
         )
-    return found, {name: tables.read(folder, name) for name in tables.tables}
+    return found, {name: _read(folder, tables, name, found) for name in tables.tables}
+
+
+def _read(folder: Path, tables: TableFolder, name: str, manifest: Manifest) -> pl.DataFrame:
+    known = manifest["tables"].get(name)
+    if known is None:
+        raise InputError(f"{folder} has no table {name}; {AGAIN}")
+    return tables.read(folder, name, known["sha256"])

@@ -7,23 +7,25 @@ A unit is written by whichever process computed it, in whatever order, and appea
 only when it is whole. `unit.json` has its facts and the sha256 of each of its files.
 """
 
-import hashlib
 import re
 import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from headgauge.atomic import one_line, whole_folder
 from headgauge.errors import InputError
+from headgauge.results.forms import check_form
 from headgauge.results.json_files import json_text, read_json
-from headgauge.results.schema import PAPER
-from headgauge.results.tables import check_table, checked, read_table, write_table
+from headgauge.results.manifest import UnitFile
+from headgauge.results.schema import PAPER, TABLES
+from headgauge.results.tables import check_table, checked, read_table, sha256, write_table
 
 UNITS = "units"
 _FACTS = "unit.json"
+_ALWAYS = {"heads", "curves", "samples"}
 
 
 @dataclass(frozen=True, order=True)
@@ -119,9 +121,12 @@ def write_unit(folder: Path, tables: UnitTables) -> None:
 
 def read_unit(folder: Path, key: UnitKey, with_rows: bool = False) -> UnitTables:
     """A unit of the run in `folder`; `rows` is None unless asked for and there."""
-    wanted = [name for name in read_tables(folder, key) if name != "rows" or with_rows]
     place = unit_folder(folder, key)
-    frames = {name: read_table(name, place / f"{name}.parquet") for name in wanted}
+    frames = {
+        name: read_table(TABLES[name], place / f"{name}.parquet", written)
+        for name, written in _record(folder, key)["tables"].items()
+        if name != "rows" or with_rows
+    }
     return UnitTables(
         key=key,
         heads=frames["heads"],
@@ -135,7 +140,7 @@ def read_unit(folder: Path, key: UnitKey, with_rows: bool = False) -> UnitTables
 
 
 def read_facts(folder: Path, key: UnitKey) -> UnitFacts:
-    return UnitFacts.from_json(_record(folder, key)["facts"])
+    return UnitFacts.from_json(cast(dict[str, Any], _record(folder, key)["facts"]))
 
 
 def read_tables(folder: Path, key: UnitKey) -> list[str]:
@@ -147,26 +152,17 @@ def is_whole(folder: Path, key: UnitKey) -> bool:
     """Whether all files of a unit are there, as they were written, with this version's columns."""
     place = unit_folder(folder, key)
     try:
-        sums = _record(folder, key)["tables"]
-        read_facts(folder, key)
-        for name, expected in sums.items():
-            check_table(name, place / f"{name}.parquet")
-            if sha256(place / f"{name}.parquet") != expected:
-                return False
-    except (InputError, OSError, KeyError, TypeError, ValueError, AttributeError):
+        for name, written in _record(folder, key)["tables"].items():
+            check_table(TABLES[name], place / f"{name}.parquet", written)
+    except InputError:
         return False
-    return {"heads", "curves", "samples"} <= set(sums)
+    return True
 
 
 def remove_unit(folder: Path, key: UnitKey) -> None:
     place = unit_folder(folder, key)
     with one_line(place):
         shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _own(key: UnitKey, name: str, frame: pl.DataFrame) -> pl.DataFrame:
@@ -180,8 +176,13 @@ def _own(key: UnitKey, name: str, frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _record(folder: Path, key: UnitKey) -> dict[str, Any]:
+def _record(folder: Path, key: UnitKey) -> UnitFile:
+    path = unit_folder(folder, key) / _FACTS
     try:
-        return read_json(unit_folder(folder, key) / _FACTS)
+        found = read_json(path)
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder} has no unit {key.name}") from None
+    check_form(path, found, UnitFile)
+    if not _ALWAYS <= found["tables"].keys() <= TABLES.keys():
+        raise InputError(f"{path} is damaged: it names other tables than a unit has")
+    return cast(UnitFile, found)
