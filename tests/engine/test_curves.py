@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgauge import engine
-from headgauge.errors import InputError
 from headgauge.theory import separability
 
 TOP_NS = [1, 2, 7, 17, 18, 40]
@@ -176,20 +175,3 @@ def test_real_rows(check):
         heads = weights.reshape(-1, length, length)[::24]
         block = heads.reshape(-1, length)
         check(block, vectors, [1, 2, 4], causal.repeat(len(heads), 1))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"top_ns": []}, "at least one N"),
-        ({"top_ns": [0, 2]}, "each 1 or more"),
-        ({"keys": "some"}, 'must be "visible" or "all"'),
-        ({"weights": torch.ones(2, 5)}, r"must be \(rows, 4\) or narrower"),
-        ({"visible": torch.ones(3, 4, dtype=torch.bool)}, r"must be \(2, 4\)"),
-    ],
-)
-def test_mistakes_are_told_in_one_line(unchecked, change, message):
-    given = {"weights": torch.full((2, 4), 0.25), "top_ns": [1], "visible": None, "keys": "all"}
-    geometry = engine.Geometry.of(torch.eye(4))
-    with pytest.raises(InputError, match=message):
-        engine.curves(geometry=geometry, **(given | change))

@@ -1,11 +1,8 @@
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 
 from headgauge.engine import Geometry, geometry
-from headgauge.errors import InputError
 
 
 def test_unit_by_default_and_zero_vectors_stay_zero():
@@ -50,20 +47,3 @@ def test_vectors_out_of_single_precisions_range_stay_in_double():
         wide = Geometry.of(torch.eye(2) * far, raw=True, precision="float32")
         assert wide.real == torch.float64
         assert Geometry.of(torch.eye(2) * far, precision="float32").real == torch.float32
-
-
-def test_an_unknown_precision_is_told(unchecked):
-    half: Any = "half"
-    with pytest.raises(InputError, match='must be "float64" or "float32", got \'half\''):
-        Geometry.of(torch.eye(2), precision=half)
-
-
-@pytest.mark.parametrize("bad", [torch.ones(3), torch.ones(0, 4)])
-def test_a_wrong_shape_is_told(unchecked, bad):
-    with pytest.raises(InputError, match=r"must be \(keys, dim\)"):
-        Geometry.of(bad)
-
-
-def test_infinite_vectors_are_refused():
-    with pytest.raises(InputError, match="NaN or infinity"):
-        Geometry.of(torch.tensor([[1.0, torch.inf]]))

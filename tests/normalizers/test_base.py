@@ -73,6 +73,41 @@ def test_weights_are_sane_on_any_input(rule: Normalizer, case: tuple[Tensor, Ten
         assert (sums <= 1 + slack).all()
 
 
+@st.composite
+def vast_logits(draw: st.DrawFn) -> Tensor:
+    """A row of up to the largest and the smallest numbers of its dtype, and −inf among them."""
+    dtype = draw(st.sampled_from(DTYPES))
+    limits = torch.finfo(dtype)
+    shares = st.sampled_from([1.0, 1 / 3, 0.24, -0.24, -0.49])  # hidden from −0.5 on
+    vast = st.sampled_from([limits.max, limits.max / 40, limits.max**0.5, limits.tiny])
+    number = st.one_of(
+        st.tuples(shares, vast).map(math.prod),
+        st.sampled_from([-math.inf, 0.0, 1.0, -1.0, 30.0, -30.0]),
+        st.integers(-24, 24).map(lambda i: i / 8),
+    )
+    row = draw(st.lists(number, min_size=1, max_size=9))
+    return torch.tensor(row, dtype=torch.float64).to(dtype)
+
+
+@examples(60)
+@given(vast_logits())
+def test_vast_logits_have_the_weights_they_have_in_wider_numbers(
+    rule: Normalizer, logits: Tensor
+) -> None:
+    weights = rule(logits)
+    assert weights.isfinite().all()
+    assert rule.name == "sa_softmax" or (weights >= 0).all()
+    seen = logits > torch.finfo(logits.dtype).min / 2
+    assert (weights[~seen] == 0).all()
+    if rule.sums_to_one and bool(seen.any()):
+        slack = 16 * torch.finfo(logits.dtype).eps
+        assert abs(float(weights.double().sum()) - 1) < max(slack, 1e-9)
+    if logits.dtype != torch.float64:
+        close = tolerance(logits.dtype) * (15 if rule.name == "lssar" else 1)
+        expected = rule(logits.double(), seen)
+        torch.testing.assert_close(weights.double(), expected, rtol=close, atol=close)
+
+
 @examples(40)
 @given(masked_logits())
 def test_gradients_are_finite_on_any_input(rule: Normalizer, case: tuple[Tensor, Tensor]) -> None:

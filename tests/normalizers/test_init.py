@@ -34,6 +34,10 @@ def test_every_name_gives_its_rule_with_its_facts() -> None:
         ("ssmax", {"s": [1.0]}, r"ssmax: s must be a finite number.*got \[1.0\]"),
         ("sink", {"sink": float("inf")}, "sink must be a finite number"),
         ("relu", {"exponent": None}, "exponent must be a finite number"),
+        ("relu", {"exponent": -1}, "exponent must be zero or positive; got -1"),
+        ("ssmax", {"s": 10**400}, "s must be a finite number.*got an integer of 1329 bits"),
+        ("softmax", {"temperature": -(10**5000)}, "must be a finite number.*integer of 16610 bits"),
+        ("topk", {"k": 10**400}, "k must be a finite number"),
         ("asentmax", {"beta": torch.tensor([1, 2])}, "beta must be .*; got a tensor of shape"),
         ("topk", {"k": True}, "k must be a finite number"),
         (3, {}, "the name of a normalizer is a string; got 3"),
@@ -58,6 +62,19 @@ def test_mistakes_are_told_in_one_line(name, parameters, message) -> None:
 def test_a_numpy_integer_is_a_whole_number() -> None:
     weights = normalizers.get("topk", k=np.int64(3))(torch.arange(6.0))
     assert (weights > 0).sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [("softmax", "temperature"), ("ssmax", "s"), ("asentmax", "beta"), ("relu", "exponent"),
+     ("lssar", "power"), ("lssa", "dim"), ("log_length_su", "train_length"), ("sink", "sink")],
+)  # fmt: skip
+def test_an_integer_beyond_64_bits_is_a_number_like_others(name, parameter) -> None:
+    logits = torch.tensor([0.1, 0.3, 0.2])
+    weights = normalizers.get(name, **{parameter: 10**30})(logits)
+    expected = normalizers.get(name, **{parameter: 1e30})(logits)
+    assert weights.isfinite().all()
+    assert torch.equal(weights, expected)
 
 
 @pytest.mark.parametrize(

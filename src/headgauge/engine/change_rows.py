@@ -70,7 +70,7 @@ def changes(weights, scores, directions, temperatures, epsilons, out, start, sto
         for j in range(p.shape[0]):
             if scores[query, j] > -math.inf:
                 highest = max(highest, v[j] - v[winner])
-            if p[j] > 0.0:
+            if p[j] != 0.0:  # true for a NaN, which must not vanish here
                 kept[count], relative[count] = p[j], v[j] - v[winner]
                 count += 1
         for at in range(epsilons.shape[0]):

@@ -183,7 +183,7 @@ def _span(seen):
     """The first visible key, one past the last, and how many there are."""
     count = 0
     for i in range(seen.shape[0]):
-        count += seen[i]
+        count += seen[i] != 0  # a byte may hold more than 1
     first, last = 0, seen.shape[0]
     while first < last and not seen[first]:
         first += 1

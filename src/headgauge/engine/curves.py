@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headgauge.engine import compiled_curves, rows, torch_rows
+from headgauge.engine.checks import check_rows, check_visible, top_ns_of
 from headgauge.engine.geometry import Geometry
 from headgauge.errors import InputError
 from headgauge.normalizers import kernels
@@ -120,17 +121,18 @@ def _placed(
 def _checked(
     weights: Tensor, geometry: Geometry, top_ns: Sequence[int], visible: Tensor | None, keys: str
 ) -> np.ndarray:
-    shape = tuple(weights.shape)
-    if weights.ndim != 2 or not 0 < shape[1] <= geometry.keys:
+    if not isinstance(geometry, Geometry):
+        kind = type(geometry).__name__
+        raise InputError(f"geometry must be made of the vectors by Geometry.of, got {kind}")
+    check_rows("weights", weights)
+    if weights.shape[1] > geometry.keys:
         width = f"(rows, {geometry.keys}) or narrower for these vectors"
-        raise InputError(f"weights must be {width}, got {shape}")
-    if visible is not None and tuple(visible.shape) not in (shape, (1, shape[1])):
-        raise InputError(f"visible must be {shape} like the weights, got {tuple(visible.shape)}")
-    if not len(top_ns) or min(top_ns) < 1:
-        raise InputError(f"top-N needs at least one N, each 1 or more, got {list(top_ns)}")
+        raise InputError(f"weights must be {width}, got {tuple(weights.shape)}")
+    if visible is not None:
+        check_visible(visible, weights.shape)
     if keys not in ("visible", "all"):
         raise InputError(f'keys must be "visible" or "all", got {keys!r}')
-    return np.asarray(top_ns, np.int64)
+    return top_ns_of(top_ns, geometry.keys)
 
 
 def _reference_count(weights: Tensor, vectors: Tensor, n: int) -> int:

@@ -81,12 +81,12 @@ def mean_over_directions(weights, nodes, out, start, stop):
         first = p[at]
         count = 0
         for j in range(p.shape[0]):
-            if j != at and p[j] > 0.0:
+            if j != at and p[j] != 0.0:  # true for a NaN, which must not vanish here
                 rest[count] = p[j]
                 count += 1
         unit = _size(rest[:count], first)
         if unit == 0.0:
-            out[row] = 0.0
+            out[row] = 0.0 * first
             continue
         cut = _NEGLIGIBLE * unit / max(count, 1)
         kept = 0

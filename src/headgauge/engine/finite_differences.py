@@ -19,6 +19,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headgauge.engine import change_rows, direction_rows
+from headgauge.engine.checks import check_like, check_rows, check_visible, positive
 from headgauge.engine.row_measures import row_measures
 from headgauge.errors import InputError
 from headgauge.normalizers import kernels
@@ -43,7 +44,7 @@ class Sensitivity:
 
 def sensitivity(
     logits: Float[Tensor, "rows keys"],
-    visible: Bool[Tensor, "rows keys"],
+    visible: Bool[Tensor, "rows keys"] | Bool[Tensor, "1 keys"],
     temperatures: Sequence[float],
     epsilons: Sequence[float],
     direction: Float[Tensor, "rows keys"],
@@ -51,13 +52,18 @@ def sensitivity(
 ) -> Sensitivity:
     """`direction` has a unit vector per row; entries at keys that are not visible do not count.
 
-    Every row must see a key. Without `worst` only `random` is measured.
+    Every row must see a key; one with a NaN gives NaN. Without `worst` only `random` is measured.
     """
-    if direction.shape != logits.shape or visible.shape != logits.shape:
-        raise InputError(
-            f"logits, visible and direction must have one shape, got {tuple(logits.shape)}, "
-            f"{tuple(visible.shape)}, {tuple(direction.shape)}"
-        )
+    check_rows("logits", logits)
+    check_visible(visible, logits.shape, "the logits")
+    check_like("direction", direction, logits.shape, "the logits")
+    visible = visible.expand(logits.shape)
+    blind = (~visible.any(-1)).nonzero()[:, 0].tolist()
+    if blind or not len(logits):
+        which = f"row {blind[0]} sees none" if blind else "there are no rows"
+        raise InputError(f"sensitivity needs rows that see a key, but {which}")
+    temperatures = positive("temperatures", temperatures).tolist()
+    epsilons = positive("epsilons", epsilons).tolist()
     exact = torch.float32 if logits.device.type == "mps" else torch.float64
     scores = torch.where(visible, logits.detach().to(exact), -torch.inf)
     along = torch.where(visible, direction.to(exact), 0.0)
@@ -92,11 +98,11 @@ def _at(
     up = _changes(weights, scores, leading, temperatures, epsilons)
     down = _changes(weights, scores, -leading, temperatures, epsilons)
     inverse = 1 / np.array(temperatures)[:, None]
-    means = mean_over_directions(weights, seen.sum(-1)).reshape(size) * inverse
+    means = _mean_over_directions(weights, seen.sum(-1)).reshape(size) * inverse
     return random, np.maximum(up, down), largest.reshape(size) * inverse, means
 
 
-def mean_over_directions(weights: Tensor, dims: Tensor) -> np.ndarray:
+def _mean_over_directions(weights: Tensor, dims: Tensor) -> np.ndarray:
     """E‖C v‖ over unit v in R^D, for rows that sum to one."""
     if not kernels.serves(weights):
         found = [

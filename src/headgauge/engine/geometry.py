@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headgauge.engine import separation_rows
+from headgauge.engine.checks import check_real
 from headgauge.errors import InputError
 from headgauge.normalizers import kernels
 
@@ -32,6 +33,11 @@ class Geometry:
     unit: bool
     precision: Precision = "float64"
 
+    def __post_init__(self) -> None:
+        _check_vectors(self.vectors)
+        if self.precision not in ("float64", "float32"):
+            raise InputError(f'precision must be "float64" or "float32", got {self.precision!r}')
+
     @staticmethod
     def of(
         vectors: Float[Tensor, "keys dim"], raw: bool = False, precision: Precision = "float64"
@@ -41,15 +47,10 @@ class Geometry:
         With `precision="float32"` the compiled rows run in single precision (see `curves`);
         vectors out of its range are worked on in double all the same.
         """
-        if vectors.ndim != 2 or 0 in vectors.shape:
-            raise InputError(f"vectors must be (keys, dim), got {tuple(vectors.shape)}")
-        if precision not in ("float64", "float32"):
-            raise InputError(f'precision must be "float64" or "float32", got {precision!r}')
+        _check_vectors(vectors)
         # Apple's GPUs have no float64.
         exact = torch.float32 if vectors.device.type == "mps" else torch.float64
         x = vectors.detach().to(exact).contiguous()
-        if not bool(torch.isfinite(x).all()):
-            raise InputError("vectors contain NaN or infinity: no distance is defined for them")
         if not raw:
             x = torch.nn.functional.normalize(x, dim=-1, eps=torch.finfo(exact).tiny)
         elif precision == "float32":
@@ -132,3 +133,11 @@ class Geometry:
     def running2(self) -> np.ndarray:
         """The smallest squared distance among the keys up to each one."""
         return np.minimum.accumulate(self.nearest[1])
+
+
+def _check_vectors(vectors: Tensor) -> None:
+    check_real("vectors", vectors)
+    if vectors.ndim != 2 or 0 in vectors.shape:
+        raise InputError(f"vectors must be (keys, dim), got {tuple(vectors.shape)}")
+    if not bool(torch.isfinite(vectors).all()):
+        raise InputError("vectors contain NaN or infinity: no distance is defined for them")

@@ -33,6 +33,9 @@ class Means:
 
     def add(self, block: Curves | RowMeasures) -> None:
         """Take in the rows of one block."""
+        if not isinstance(block, Curves | RowMeasures):
+            kind = type(block).__name__
+            raise InputError(f"means take what curves or row_measures gave, got {kind}")
         counting = block.counts
         sums = {
             field.name: np.asarray(np.where(counting, getattr(block, field.name), 0.0).sum(0))

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headgauge.engine import concentration_rows
+from headgauge.engine.checks import check_like, check_place, check_real, check_rows, check_visible
 from headgauge.errors import InputError
 from headgauge.normalizers import kernels
 from headgauge.theory import concentration, sensitivity, sharpness
@@ -50,17 +51,21 @@ def row_measures(
     Everything agrees with `theory` in float64 on the same entries to rounding, also for float32
     entries, but for the output norm: that is a product in the precision of the weights and values,
     for float32 within 1e-6 Σ α_i‖v_i‖."""
-    for name, given in (("visible", visible), ("logits", logits), ("uncapped", uncapped)):
-        allowed = (weights.shape, (1, weights.shape[-1])) if name == "visible" else (weights.shape,)
-        if given is not None and tuple(given.shape) not in allowed:
-            shapes = f"{tuple(weights.shape)} like the weights, got {tuple(given.shape)}"
-            raise InputError(f"{name} must be {shapes}")
+    check_rows("weights", weights)
+    keys = weights.shape[1]
     if visible is None:
-        visible = torch.ones(1, weights.shape[-1], dtype=torch.bool, device=weights.device)
-    if values is not None and len(values) != weights.shape[-1]:
-        raise InputError(
-            f"values must have a row per key: {weights.shape[-1]}, got {tuple(values.shape)}"
-        )
+        visible = torch.ones(1, keys, dtype=torch.bool, device=weights.device)
+    check_visible(visible, weights.shape)
+    for name, given in (("logits", logits), ("uncapped", uncapped)):
+        if given is not None:
+            check_like(name, given, weights.shape)
+    if values is not None:
+        check_real("values", values)
+        if values.ndim != 2 or len(values) != keys:
+            shape = tuple(values.shape)
+            raise InputError(f"values must be ({keys}, dim), a row per key, got {shape}")
+    check_place("first_key", first_key)
+    first_key = min(first_key, keys)  # the first token may lie beyond what a block sees
     weights = weights.detach()
     highest = logits if uncapped is None else uncapped
     measure = _compiled if kernels.serves(weights) else _plain

@@ -30,6 +30,8 @@ def measure(
     """
     visible = visible.expand(weights.shape)
     x = geometry.vectors[: weights.shape[1]]
+    if len(weights) == 0:
+        return x.new_empty(_FIELDS, 0, len(top_ns)), visible.new_empty(0, len(top_ns))
     weights = torch.where(visible, weights.to(x), 0.0)
     held = x.shape[0] ** 2 * x.element_size() <= shared.GRAM_BYTES
     apart = _distances(x, x) if held else None

@@ -39,13 +39,13 @@ class AdaptiveTemperature(Normalizer):
 
     def _weights(self, rows: Rows) -> Tensor:
         _, _, entropy = _entropy(rows)
-        return rows.softmax(rows.seen * inverse_temperature(entropy))
+        return rows.softmax(rows.scaled(inverse_temperature(entropy)))
 
     def _jacobian(self, rows: Rows) -> Jacobian:
         p, log_p, entropy = _entropy(rows)
         beta = inverse_temperature(entropy)
         slope = _polynomial_slope(entropy).masked_fill(beta == 1.0, 0.0)
-        weights = rows.softmax(rows.seen * beta)
+        weights = rows.softmax(rows.scaled(beta))
         mean = (weights * rows.seen).sum(-1, keepdim=True)
         return Jacobian(
             beta * weights,
@@ -79,7 +79,9 @@ def _polynomial_slope(entropy: Tensor) -> Tensor:
 def _entropy(rows: Rows) -> tuple[Tensor, Tensor, Tensor]:
     """softmax(z), its logarithm (0 at invisible keys) and its entropy."""
     p = rows.softmax(rows.logits)
-    shifted = rows.fill(rows.seen - rows.maximum(), 0.0)
+    # Finite also where vast logits are further apart than numbers go: p is 0 there, and 0·∞ NaN.
+    lowest = torch.finfo(p.dtype).min
+    shifted = rows.fill((rows.seen - rows.maximum()).clamp(min=lowest), 0.0)
     total = rows.fill(shifted.exp(), 0.0).sum(-1, keepdim=True)
     log_p = rows.fill(shifted - total.clamp(min=torch.finfo(total.dtype).tiny).log(), 0.0)
     return p, log_p, -(p * log_p).sum(-1, keepdim=True)

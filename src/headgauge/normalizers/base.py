@@ -63,8 +63,10 @@ class Normalizer:
             if isinstance(value, Tensor):
                 number = value.dtype.is_floating_point
             elif isinstance(value, Real) and not isinstance(value, bool):
-                number = math.isfinite(float(value))
+                number = _is_finite(value)
             require(number, self, field.name, "a finite number or a floating-point tensor")
+            if isinstance(value, int) and abs(value) >> 63:  # torch takes no such integers
+                object.__setattr__(self, field.name, float(value))
 
     def __call__(
         self,
@@ -174,11 +176,22 @@ class Normalizer:
         )
 
 
+def _is_finite(value: Real) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # an integer beyond floats
+        return False
+
+
 def require(condition: bool | Tensor, rule: Normalizer, label: str, wanted: str) -> None:
     """Refuse a parameter's value in one line; NaN never passes."""
     if not bool(condition.all() if isinstance(condition, Tensor) else condition):
         value = getattr(rule, label)
-        shown = f"a tensor of shape {tuple(value.shape)}" if isinstance(value, Tensor) else value
+        shown = value
+        if isinstance(value, Tensor):
+            shown = f"a tensor of shape {tuple(value.shape)}"
+        elif isinstance(value, int) and value.bit_length() > 64:  # python prints no huge ones
+            shown = f"an integer of {value.bit_length()} bits"
         raise InputError(f"{rule.name}: {label} must be {wanted}; got {shown}")
 
 

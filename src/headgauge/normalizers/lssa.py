@@ -11,8 +11,8 @@ from headgauge.normalizers.base import Normalizer, require
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import Number, Rows
 
-# Below this, log softplus(x) = x − e^x/2 + O(e^{2x}) to the last bit of fp64.
-_TAIL = -18.0
+# Below this, log softplus(x) = x − e^x/2 + O(e^{2x}) to the last bit of fp64; above, log x.
+_TAIL, _HEAD = -18.0, 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,25 +51,28 @@ class LSSA(Normalizer):
         return math.log(self.dim) * math.log(n) / 2 if n > 1 else 0.0
 
 
-def _scaled(rows: Rows, dim: Number) -> Tensor:
-    return rows.seen * (math.log(dim) * rows.length.log()).unsqueeze(-1)
+def _scale(rows: Rows, dim: Number) -> Tensor:
+    return (math.log(dim) * rows.length.log()).unsqueeze(-1)
 
 
 def lssa_weights(rows: Rows, dim: Number) -> Tensor:
-    """LSSA as the softmax of log softplus, which neither overflows nor underflows."""
-    return rows.softmax(_log_softplus(_scaled(rows, dim)))
+    """LSSA as the softmax of log softplus, which neither overflows nor underflows.
+
+    Nor does it where c·z would: there log softplus is log c + log z, or on a row that is negative
+    altogether c(z − max z), up to the row's constant.
+    """
+    c = _scale(rows, dim)
+    x = rows.seen * c
+    faint = rows.maximum() * c < _TAIL  # the whole row
+    tail = torch.where(faint, rows.scaled(c), x) - x.clamp(max=_TAIL).exp() / 2
+    body = x.clamp(_TAIL, _HEAD)
+    body = torch.logaddexp(body, torch.zeros_like(body)).log()
+    head = torch.where(x > _HEAD, rows.seen, 1.0).log() + c.log()
+    return rows.softmax(torch.where(x < _TAIL, tail, torch.where(x > _HEAD, head, body)))
 
 
 def lssa_slope(rows: Rows, dim: Number) -> Tensor:
     """c·φ, the derivative of log softplus(c·z)."""
-    x = _scaled(rows, dim)
-    phi = torch.exp(torch.nn.functional.logsigmoid(x) - _log_softplus(x))
-    return phi * (math.log(dim) * rows.length.log()).unsqueeze(-1)
-
-
-def _log_softplus(x: Tensor) -> Tensor:
-    body = x.clamp(min=_TAIL)
-    tail = x.clamp(max=_TAIL)
-    return torch.where(
-        x < _TAIL, tail - tail.exp() / 2, torch.logaddexp(body, torch.zeros_like(body)).log()
-    )
+    c = _scale(rows, dim)
+    x = (rows.seen * c).clamp(min=-_HEAD)  # below, φ is 1 to the last bit, and would be 0/0
+    return torch.sigmoid(x) / torch.logaddexp(x, torch.zeros_like(x)) * c

@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from headgauge.normalizers.base import Normalizer
+from headgauge.normalizers.base import Normalizer, require
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import Number, Rows
 
@@ -29,6 +29,10 @@ class ReLU(Normalizer):
     jacobian_bound_text: ClassVar[str] = "n^(−a), attained"
 
     exponent: Number = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.exponent >= 0, self, "exponent", "zero or positive")  # weights ≤ logits
 
     def _weights(self, rows: Rows) -> Tensor:
         return torch.relu(rows.seen) * rows.length.pow(-self.exponent).unsqueeze(-1)

@@ -116,11 +116,26 @@ class Rows:
         return self.fill(self.logits, 0.0)
 
     def scaled(self, scale: float | Tensor) -> Float[Tensor, "*rows keys"]:
-        """scale · logits. Invisible entries become 0 first: −inf · 0 is NaN, and the gradient of
-        a learned scale is a sum over the logits that must not contain what lies under the mask."""
-        if isinstance(scale, float) and scale == 1.0:
-            return self.logits
-        return self.seen * scale
+        """scale · logits up to a constant of the row, for rules that do not see one.
+
+        Invisible entries become 0 first: −inf · 0 is NaN, and the gradient of a learned scale is a
+        sum over the logits that must not contain what lies under the mask. A scale beyond 1 could
+        take vast logits to infinity. It meets their distance to the one that wins instead, and what
+        is lost beyond the numbers is a weight of 0.
+        """
+        if isinstance(scale, float) and abs(scale) <= 1.0:
+            return self.logits if scale == 1.0 else self.seen * scale
+        far = torch.finfo(self.logits.dtype).max
+        winner = self.maximum()
+        if isinstance(scale, Tensor):
+            scale = scale.clamp(-far, far)
+            lowest = self.fill(self.logits.detach(), math.inf).amin(-1, keepdim=True)
+            winner = torch.where(scale < 0, lowest, winner)
+        else:
+            scale = min(scale, far)
+        if self.dead is not None:
+            winner = winner.masked_fill(self.dead, 0.0)
+        return (self.seen - winner).clamp(-far, far) * scale
 
     def softmax(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
         """Softmax over the visible keys; zeros, with zero gradients, on a dead row."""

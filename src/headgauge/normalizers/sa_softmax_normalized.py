@@ -37,15 +37,13 @@ class SASoftmaxNormalized(Normalizer):
 
     def _weights(self, rows: Rows) -> Tensor:
         low, high = _ends(rows)
-        span = (high - low).masked_fill(high == low, math.inf)
-        adjusted = rows.fill((rows.seen - low) / span, 0.0)
-        return adjusted * rows.softmax(rows.logits)
+        return _adjusted(rows, low, high) * rows.softmax(rows.logits)
 
     def _jacobian(self, rows: Rows) -> Jacobian:
         low, high = _ends(rows)
         span = (high - low).masked_fill(high == low, math.inf)
         p = rows.softmax(rows.logits)
-        w = rows.fill((rows.seen - low) / span, 0.0)
+        w = _adjusted(rows, low, high)
         at_low = _shared(rows.visible & (rows.seen == low) & (low < 0), p)
         at_high = _shared(rows.visible & (rows.seen == high) & (high > 0), p)
         return Jacobian(
@@ -64,6 +62,13 @@ def _ends(rows: Rows) -> tuple[Tensor, Tensor]:
     high = rows.fill(rows.logits, -math.inf).amax(-1, keepdim=True)
     # A NaN must get through, as it would not with `low < 0`.
     return torch.where(low >= 0, 0.0, low), torch.where(high <= 0, 0.0, high)
+
+
+def _adjusted(rows: Rows, low: Tensor, high: Tensor) -> Tensor:
+    """w, from halves where R itself is beyond the numbers."""
+    half = torch.where((high - low).isinf(), 0.5, 1.0)
+    span = (high * half - low * half).masked_fill(high == low, math.inf)
+    return rows.fill((rows.seen * half - low * half) / span, 0.0)
 
 
 def _shared(chosen: Tensor, like: Tensor) -> Tensor:
