@@ -37,7 +37,7 @@ def one_model(argument: str | None, option: str | None) -> str:
     """The model's name, whichever way it was given."""
     if argument is not None and option is not None and argument != option:
         raise InputError(f"two models were given, {argument} and {option}: give one")
-    return argument or option or "default"
+    return next((name for name in (argument, option) if name is not None), "default")
 
 
 def look_at(name: str | None, string: str | None = None, chat: bool = False) -> Any:
