@@ -100,6 +100,45 @@ def test_what_a_run_leaves(run: Path) -> None:
     assert judging["choice"].keys() == {"vectors", "scale", "keys"}
 
 
+def test_an_estimate_runs_nothing_and_is_enough(
+    cli: Any, run: Path, asked: list[str], tmp_path: Path
+) -> None:
+    code, out, err = cli(*asked, "--estimate", "--json", "--out", str(tmp_path / "none"))
+    assert code == 0, err
+    needed = json.loads(out)
+    written = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
+    assert written < needed["disk_bytes"] < 20 * written
+    spent = [
+        json.loads((run / place / "manifest.json").read_text())["times"]["seconds"]
+        for place in ("choosing", "texts/story.txt", "texts/story.txt-2")
+    ]
+    seconds = sum(sum(each.values()) for each in spent)
+    assert seconds / 10 < needed["seconds"] < 10 * seconds  # two, on a quiet machine
+    assert not (tmp_path / "none").exists()
+
+
+def test_defaults_fit_the_shortest_text(cli: Any, model: str, text: str, tmp_path: Path) -> None:
+    short = tmp_path / "short.txt"
+    short.write_text("the prince war and " * 20)
+    code, _, err = cli("reproduce", model, "--text", text, "--text", str(short), "--estimate")
+    assert code == 0, err
+    for line in (
+        "story.txt (asked for): 400 tokens, 1 × 64",
+        "short.txt (asked for): 80 tokens, 1 × 64",
+        "note   L: 64 instead of 1024, the model's context",
+        "note   windows: 1 instead of 5, short.txt has 80 tokens",
+    ):
+        assert err.count(line) == 1
+
+
+def test_documents_are_for_scan(cli: Any, model: str, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"text": "the prince"}\n{"text": "war and peace"}\n')
+    code, out, err = cli("reproduce", model, "--text", str(prompts), "--quiet")
+    assert (code, out) == (2, "")
+    assert "prompts.jsonl has documents of their own lengths, which `scan` reads" in err
+
+
 def test_random_weights_are_never_shown_as_a_result(run: Path) -> None:
     for name in ("verdicts", "readings"):
         table = pl.read_parquet(run / "paper" / f"{name}.parquet")

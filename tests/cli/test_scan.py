@@ -1,6 +1,7 @@
 """`headgauge scan` on a small model with random weights, as a user calls it."""
 
 import errno
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,11 @@ def model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     case("llama", "sdpa").model.save_pretrained(folder)
     words = Tokenizer(WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>"))
     words.pre_tokenizer = Whitespace()  # type: ignore[assignment]
-    hf.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>").save_pretrained(folder)
+    template = "{% for m in messages %}{{ m['role'] }} {{ m['content'] }} {% endfor %}said"
+    tokenizer = hf.PreTrainedTokenizerFast(
+        tokenizer_object=words, unk_token="<unk>", chat_template=template
+    )
+    tokenizer.save_pretrained(folder)
     capsys.readouterr()  # transformers' own progress bar
     return str(folder)
 
@@ -181,6 +186,63 @@ def test_the_folder_is_named_for_the_run(
     assert all(name.startswith("scan-tiny-llama-story.txt-") for name in folders)
 
 
+def test_defaults_fit_model_and_text(cli: Any, model: str, text: str) -> None:
+    code, _, err = cli("scan", "--model", model, "--text", text, "--estimate")
+    assert code == 0, err
+    assert "200 tokens, 3 × 64 from token 0" in err
+    for note in (
+        "L: 64 instead of 1024, the model's context",
+        "windows: 3 instead of 4, story.txt has 200 tokens",
+        "N: up to 32 instead of 64, a window has 64 tokens",
+    ):
+        assert f"note   {note}\n" in err
+
+
+def test_prompts_of_ones_own(cli: Any, model: str, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.jsonl"
+    lines = ["the prince said", "well war and peace was not over " * 4, "the war was over"]
+    prompts.write_text("".join(json.dumps({"prompt": line}) + "\n" for line in lines))
+    run = tmp_path / "run"
+    asked = ["scan", model, "--text", str(prompts), "--length", "20", "--out", str(run)]
+    code, out, err = cli(*asked, "--depth")
+    assert code == 0, err
+    assert "3 of 3 documents, 35 tokens in all, at most 20 of each" in err
+    assert "1 longer than L = 20 cut to it; 2 shorter read as long as they are" in out
+    assert "3 to 20 query rows per head and window" in out
+    heads = pl.read_parquet(run / "heads.parquet")
+    assert heads.group_by("window").agg(pl.col("rows").max()).sort("window")["rows"].to_list() == [
+        3,
+        20,
+        4,
+    ]
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert lines[1].strip() not in json.dumps(manifest)
+    assert (run / "report.html").is_file()
+    code, _, err = cli(*asked, "--depth", "--chat", "--quiet")
+    assert code == 2  # another reading is another run
+    assert "holds a run with other settings" in err
+
+
+def test_the_text_itself(cli: Any, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "the prince said well"
+    code, _, err = cli("scan", model, "--text-string", words, "--estimate")
+    assert code == 0, err
+    assert "text-string (asked for): 4 tokens, 1 × 4" in err
+    code, _, err = cli("scan", model, "--text-string", words, "--chat", "--estimate")
+    assert code == 0, err
+    assert "in the model's chat template): 1 of 1 documents, 6 tokens" in err
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(words.encode())))
+    code, _, err = cli("scan", model, "--text", "-", "--estimate")
+    assert code == 0, err
+    assert "4 tokens, 1 × 4" in err
+
+
+def test_a_wrong_text_is_told_before_a_model_is_loaded(cli: Any) -> None:
+    code, _, err = cli("scan", "no/such/model", "--text", "no-such.txt")
+    assert code == 2
+    assert "no text 'no-such.txt'" in err
+
+
 @pytest.mark.parametrize(
     ("options", "line"),
     [
@@ -202,6 +264,9 @@ def test_the_folder_is_named_for_the_run(
         (["--target-length", "16"], "--target-length 16 must exceed --length 32"),
         (["--lengths", "64"], "--lengths must not exceed --length 32"),
         (["--jobs", "0"], "at least 1 job"),
+        (["--model", "other"], "two models were given"),
+        (["--text-string", "the prince"], "a text by name and a text itself were given"),
+        (["--chat"], "a chat template is put on prompts"),
     ],
 )
 def test_a_mistake_is_one_line(scan: Any, tmp_path: Path, options: list[str], line: str) -> None:

@@ -143,7 +143,8 @@ def command(
         int | None,
         typer.Option(
             help="Say what the trend over length means for this context; tested up to 4 times "
-            "--length. Without --lengths: L/8, L/4, L/2; without --length at most half of it.",
+            "--length. Without --lengths: L/8, L/4, L/2; without --length a target of 1024 or less "
+            "makes L half of it.",
             rich_help_panel=_MEASURED,
         ),
     ] = None,

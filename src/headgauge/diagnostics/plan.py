@@ -35,7 +35,7 @@ class Plan:
     @property
     def identity(self) -> dict[str, Any]:
         """What two runs must share to be the same run."""
-        known = {"model": model_identity(self.loaded), "text": self.text.identity}
+        known: dict[str, Any] = {"model": model_identity(self.loaded), "text": self.text.identity}
         known |= self.settings.as_dict()
         if self.edges.notes:
             # File and tokenizer disagree. Before the file was asked, such a run read other tokens:

@@ -66,11 +66,11 @@ def _sample(plan: Plan, window: int) -> tuple[Unit, UnitTables]:
 
 def _rates(unit: Unit, found: UnitTables, settings: UnitSettings, heads: int) -> dict[str, float]:
     """Seconds of a head for a piece of work, by part; a layer's heads share their vectors."""
-    spent = Counter({k: v for k, v in found.facts.seconds.items() if k != "forward"})
-    spent["vectors"] /= heads
+    spent = {k: v for k, v in found.facts.seconds.items() if k != "forward"}
+    spent["vectors"] = spent.get("vectors", 0.0) / heads
     work = _work(unit, settings)
     named = {part: spent.pop(part, 0.0) / work[part] for part in work if part != _SQUARE}
-    return named | {_SQUARE: spent.total() / work[_SQUARE]}
+    return named | {_SQUARE: sum(spent.values()) / work[_SQUARE]}
 
 
 def _work(unit: Unit, settings: UnitSettings) -> Counter[str]:

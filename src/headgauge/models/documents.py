@@ -98,7 +98,7 @@ def document_ids(loaded: LoadedModel, given: Documents, bos: int | None) -> list
 
 
 def _encoded(loaded: LoadedModel, given: Documents) -> Iterator[list[int]]:
-    tokenizer = loaded.tokenizer
+    tokenizer: Any = loaded.tokenizer
     if given.kind == "chat" and getattr(tokenizer, "chat_template", None) is None:
         raise InputError(f"{loaded.name} has no chat template: leave --chat (chat=True) out")
     for document in given.documents:

@@ -40,7 +40,7 @@ class HeadRow:
     """A head in a window: the measures that need no N."""
 
     window: int  # from 0
-    length: int  # L, tokens in the window
+    length: int  # L, tokens in the window; a document may have fewer, see rows
     layer: int  # place of the attention module among the model's, from 0
     occurrence: int  # 0, or the how-manieth call of a shared module
     module: str  # its name in the model
