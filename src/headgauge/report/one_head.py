@@ -47,7 +47,7 @@ def one_head(
         choice_words(choice),
         f"shown at L = {span(heads['length'])}, means over windows",
         "(a) thin: each window" if heads["window"].n_unique() > 1 else "",
-        "(c) the heaviest keys and where they stand",
+        "(c) the heaviest keys of a sampled query row, each with its place",
     )
     room = [LEGEND_LINE * len(DISTANCE_LOOKS)]
     figure, panels = open_page((PAGE, 1.75), (1, 3), room, small, gap=0.62)
@@ -136,7 +136,7 @@ def _draw_sample(axes: Axes, samples: pl.DataFrame) -> None:
     first = samples.filter(pl.col("window") == pl.col("window").min())
     row = first.filter(pl.col("row") == pl.col("row").max()).sort("rank").head(_KEYS)
     query = _token(row["query_text"][0], row["query_id"][0])
-    title(axes, "c", f"keys of row {row['row'][0]}, {query}")
+    title(axes, "c", f"row {row['row'][0]}: {query}")
     axes.title.set_parse_math(False)
     labels = [
         f"{_token(text, identity)} {key}"
