@@ -151,6 +151,6 @@ def test_tables_go_to_pandas(result: ScanResult) -> None:
 def test_a_head_and_a_table_are_drawn(result: ScanResult) -> None:
     assert len(result.plot(1, 3).axes) == 3
     assert len(result.plot("curves").axes) == 3
-    for asked in ((7, 0), (0, 9), (0,), ("depth",)):
+    for asked in ((7, 0), (0, 9), (0, None), ("depth", None)):
         with pytest.raises(InputError):
             result.plot(*asked)

@@ -1,9 +1,12 @@
 """A figure by name or by head: drawn, shown by itself, and refused in one line."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 from matplotlib import rcParams
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from headgauge.errors import InputError
 from headgauge.report import plots
@@ -27,16 +30,14 @@ def scanned(tables):
 
 
 def words(figure: Figure) -> str:
-    return " ".join(text.get_text() for text in figure.findobj(match=_is_text))
-
-
-def _is_text(artist):
-    return hasattr(artist, "get_text") and bool(artist.get_text())
+    found: list[Any] = figure.findobj(Text)
+    return " ".join(text.get_text() for text in found)
 
 
 def test_one_head_has_its_curves_its_keys_and_its_numbers(tables):
     figure = plots.draw_head((2, 3, None), tables, CAPTION)
-    over_n, distances, keys = figure.axes
+    panels: list[Any] = figure.axes
+    over_n, distances, keys = panels
     assert "layer 2, head 3" in over_n.get_title(loc="left")
     assert list(over_n.lines[-1].get_xdata()) == list(NS)
     drawn = {line.get_color(): line.get_ydata() for line in distances.lines}
@@ -121,7 +122,8 @@ def test_a_simulation_has_a_figure_for_every_table():
     balls = plots.draw(found, "sphere")
     ends = tables["sphere"]["time"].max()
     assert f"t = {ends:.2f}" in words(balls)
-    placed = [line for axes in balls.axes for line in axes.lines if len(line.get_xdata())]
+    lines: list[Any] = [line for axes in balls.axes for line in axes.lines]
+    placed = [line for line in lines if len(line.get_xdata())]
     assert placed
     assert not any(line.get_animated() for line in placed)
     without = plots.simulation_figures({**tables, "phase": tables["phase"].clear()}, "")

@@ -100,7 +100,15 @@ class ScanResult:
 
     def capacity(self, target: int) -> pl.DataFrame:
         """Each head's trend over the scanned lengths and its prediction at `target`."""
-        return trends.capacity(self.heads, self.curves, target, self.thresholds)
+        if target not in self._trends:
+            found = trends.capacity(self.heads, self.curves, target, self.thresholds)
+            self._trends[target] = found
+        return self._trends[target]
+
+    @cached_property
+    def _trends(self) -> dict[int, pl.DataFrame]:
+        """By target: the outlook and its grounds are asked for by terminal and page alike."""
+        return {}
 
     def outlook(self, target: int) -> pl.DataFrame:
         """How many heads each verdict names now, and at `target` by their trends."""
