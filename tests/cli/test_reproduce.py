@@ -174,6 +174,8 @@ def test_started_again_it_does_nothing_twice(cli: Any, run: Path, asked: list[st
     assert (run / "timing.json").read_bytes() == timing
     document = json.loads(out)
     assert {"verdicts", "choices", "critical_n", "timing", "page"} <= document.keys()
+    assert next(iter(document)) == "warnings"
+    assert len(document["warnings"]) == 2
     assert document["chosen_on"] == "story.txt"
     assert document["choice"] == json.loads((run / "judging.json").read_text())["choice"]
     assert len(document["choices"]) == 2 * 16
@@ -196,6 +198,7 @@ def test_quick_and_the_table(cli: Any, model: str, text: str, tmp_path: Path) ->
         "--keys", "visible", "--out", str(tmp_path / "run"),
     )  # fmt: skip
     assert code == 0, err
+    assert out.startswith("Warning: random weights: ")
     for expected in ("The paper's claims", "critical N", "literal loop", "report.html"):
         assert expected in out
     curves = pl.read_parquet(tmp_path / "run" / "texts" / "story.txt" / "paper_curves.parquet")

@@ -105,7 +105,7 @@ def test_random_weights_are_told_before_any_number(result: ScanResult) -> None:
 
 
 def test_an_outlook_is_kept_and_drawn_again(llama: Any, ids: Tensor, tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"top_n": [1, 2], "threads": 1, "length": [6, 12, 24]}
+    asked: dict[str, Any] = {"top_n": [1], "threads": 1, "length": [6, 12, 24], "layers": [0]}
     kept = headgauge.scan(llama, ids, out=tmp_path / "run", **asked)
     tables = {path: path.read_bytes() for path in kept.folder.glob("*.parquet")}  # type: ignore
     assert kept.page_content().outlook is None
@@ -140,3 +140,17 @@ def test_a_layer_that_was_not_seen_is_told(result: ScanResult) -> None:
     unit = next(iter(result.manifest["units"].values()))
     unit["unseen"] = ["model.layers.7.self_attn"]
     assert "model.layers.7.self_attn could not be seen" in " ".join(result.notes())
+
+
+def test_tables_go_to_pandas(result: ScanResult) -> None:
+    moved = result.heads.to_pandas()
+    assert list(moved.columns) == result.heads.columns
+    assert moved["sink_weight"].tolist() == result.heads["sink_weight"].to_list()
+
+
+def test_a_head_and_a_table_are_drawn(result: ScanResult) -> None:
+    assert len(result.plot(1, 3).axes) == 3
+    assert len(result.plot("curves").axes) == 3
+    for asked in ((7, 0), (0, 9), (0, None), ("depth", None)):
+        with pytest.raises(InputError):
+            result.plot(*asked)

@@ -95,6 +95,9 @@ def test_markdown_begins_with_what_it_stands_on_and_has_a_column_for_each_text(p
     text = paper_markdown(paper, (), STANDS, TEXTS[0])
     lines = text.splitlines()
     assert lines[:3] == [*(f"- {line}" for line in STANDS), ""]
+    warned = paper_markdown(paper, (), STANDS, TEXTS[0], ["random <weights>"]).splitlines()
+    assert warned[:2] == ["**Warning: random &lt;weights>**", ""]
+    assert warned[2:] == lines
     heading = "| where | claim | paper | on prose | on code &lt;b> | held | verdict |"
     assert lines[3] == heading
     assert lines[7] == (

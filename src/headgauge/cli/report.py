@@ -66,5 +66,5 @@ def command(
 def _markdown(found: Any) -> str:
     from headgauge.report.paper_markdown import paper_markdown
 
-    judging = found.judging
-    return paper_markdown(found.paper, found.timing, judging.stands, judging.chosen_on)
+    told = found.judging.stands, found.judging.chosen_on, found.warnings()
+    return paper_markdown(found.paper, found.timing, *told)

@@ -1,11 +1,11 @@
 """What a scan found: tables, verdicts, trends, and how to keep and show them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -21,6 +21,9 @@ from headgauge.models import Recognised
 from headgauge.results.json_files import plain, write_json
 from headgauge.results.manifest import Outlook, UnitRecord
 from headgauge.results.run_folder import MANIFEST
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
@@ -97,7 +100,15 @@ class ScanResult:
 
     def capacity(self, target: int) -> pl.DataFrame:
         """Each head's trend over the scanned lengths and its prediction at `target`."""
-        return trends.capacity(self.heads, self.curves, target, self.thresholds)
+        if target not in self._trends:
+            found = trends.capacity(self.heads, self.curves, target, self.thresholds)
+            self._trends[target] = found
+        return self._trends[target]
+
+    @cached_property
+    def _trends(self) -> dict[int, pl.DataFrame]:
+        """By target: the outlook and its grounds are asked for by terminal and page alike."""
+        return {}
 
     def outlook(self, target: int) -> pl.DataFrame:
         """How many heads each verdict names now, and at `target` by their trends."""
@@ -230,6 +241,26 @@ class ScanResult:
         from headgauge.report.dynamics import depth_figure
 
         return depth_figure(self.depth, self.depth_curves(), self.caption(), self._drawn_in())
+
+    def plot(
+        self, layer: int | str = "heads", head: int | None = None, *, module: str | None = None
+    ) -> "Figure":
+        """One figure, as matplotlib has them: `plot(3, 5)` is layer 3, head 5, and `plot(name)` the
+        one of that name in figures/, such as "heads", "sink_weight", "separability" or "depth";
+        "curves" has a line over N for each head. `module` tells attention in one layer apart."""
+        from headgauge.report import plots
+
+        if isinstance(layer, str):
+            return plots.draw(self.figures(), layer)
+        tables = self.heads, self.curves, self.samples, self.verdicts()
+        return plots.draw_head((layer, head, module), tables, self.caption())
+
+    def figures(self) -> dict[str, Callable[[], "Figure"]]:
+        """By name what draws each of its figures."""
+        from headgauge.report.plots import scan_figures
+
+        tables = self.heads, self.curves, self.verdicts()
+        return scan_figures(*tables, self.caption(), self.depth, self.depth_curves)
 
     def page_content(
         self,

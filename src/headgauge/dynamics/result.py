@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from headgauge.errors import InputError
 from headgauge.results.manifest import Manifest
 from headgauge.results.simulation_folder import has_simulation, load_simulation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SOURCE = "attention dynamics after arXiv 2510.22026"
 
@@ -47,13 +50,22 @@ class Simulation:
         if self.folder is None:
             raise InputError("this simulation has no folder to draw into: run it with one")
         drawn = [write_page(self.folder, self.page_content())]
-        # Figures say the n, β and seeds of their tables; the table of rates has none.
-        chosen = self.manifest["settings"]
-        told = f"{_SOURCE}; equal angles: n = {chosen['tokens']}, β = {chosen['beta']:g}"
-        drawn += dynamics_figures(self.tables, told, self.folder)
+        drawn += dynamics_figures(self.tables, self._figure_words(), self.folder)
         if len(self.tables["sphere"]):
             drawn.append(sphere_animation(self.tables["sphere"], _SOURCE, self.folder))
         return drawn
+
+    def plot(self, name: str = "dynamics") -> "Figure":
+        """One figure, as matplotlib has them, by the name of its file in figures/: "dynamics", the
+        overview, "gamma", "swarms", "phase", "rates", "collapse" or "sphere", its end."""
+        from headgauge.report import plots
+
+        return plots.draw(plots.simulation_figures(self.tables, self._figure_words()), name)
+
+    def _figure_words(self) -> str:
+        # Figures say the n, β and seeds of their tables; the table of rates has none.
+        chosen = self.manifest["settings"]
+        return f"{_SOURCE}; equal angles: n = {chosen['tokens']}, β = {chosen['beta']:g}"
 
     def page_content(self) -> Any:
         """What the page shows."""

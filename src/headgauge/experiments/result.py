@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import polars as pl
 
@@ -18,6 +18,9 @@ from headgauge.results.known_words import Keys, Scale, Vectors
 from headgauge.results.paper_tables import has_paper, load_paper, text_folder
 from headgauge.results.table_run import TableRun
 from headgauge.results.tables import AGAIN
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TIMING, JUDGING, TEXTS = "timing.json", "judging.json", "texts"
 
@@ -131,6 +134,22 @@ class Reproduction:
         figures = paper_figures(self.paper, self.captions(), self.folder)
         # The page has the map of every measure.
         return [page, *figures, *self.scan.draw_heads(first=2, folder=self.folder)]
+
+    def plot(
+        self, layer: int | str = "paper", head: int | None = None, *, text: str | None = None
+    ) -> "Figure":
+        """One figure, as matplotlib has them: "paper", the overview, "fig1" to "fig4", "vanishing",
+        "choices", "rules" on a text (the first unless named), or what `ScanResult.plot` has."""
+        from headgauge.report import plots
+
+        if text is not None and text not in self.scans:
+            raise InputError(f"no text named {text!r} here; there are {', '.join(self.scans)}")
+        scan = self.scan if text is None else self.scans[text]
+        named = text or next(iter(self.scans))
+        if not isinstance(layer, str):
+            return scan.plot(layer, head)
+        figures = plots.paper_figures(self.paper, self.captions(), named)
+        return plots.draw(figures | scan.figures(), layer)
 
     def page_content(self) -> Any:
         """What the page shows."""

@@ -1,6 +1,7 @@
 """The figures of a scan, one by one; `heat_maps` says which there are."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -25,6 +26,14 @@ def figures(
     heads: pl.DataFrame, curves: pl.DataFrame, verdicts: pl.DataFrame, caption: str
 ) -> Iterator[tuple[str, Figure]]:
     """Each figure with its name, one at a time."""
+    for name, make in figure_makers(heads, curves, verdicts, caption):
+        yield name, make()
+
+
+def figure_makers(
+    heads: pl.DataFrame, curves: pl.DataFrame, verdicts: pl.DataFrame, caption: str
+) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """Each figure's name and what draws it."""
     length = heads["length"].max()
     if heads["length"].n_unique() > 1:
         caption = f"{caption}; shown at L = {length}"
@@ -38,16 +47,16 @@ def figures(
         for name, measure in HEAD_MEASURES.items()
         if name in heads.columns and heads[name].is_not_null().any()
     }
-    yield "heads", overview(grid, maps, curves, verdicts, caption)
-    yield "verdicts", verdict_figure(grid, verdicts, caption)
+    yield "heads", partial(overview, grid, maps, curves, verdicts, caption)
+    yield "verdicts", partial(verdict_figure, grid, verdicts, caption)
     for name, values in maps.items():
-        yield name, measure_figure(grid, values, HEAD_MEASURES[name], caption)
+        yield name, partial(measure_figure, grid, values, HEAD_MEASURES[name], caption)
     for choice in curves.select(CHOICE).unique(maintain_order=True).rows():
         chosen = curves.filter(**dict(zip(CHOICE, choice, strict=True)))
         for name in CURVE_MEASURES:
             if chosen[name].is_not_null().any():
                 suffix = "" if choice == USUAL else "-" + "-".join(choice)
-                yield name + suffix, curve_figure(grid, chosen, name, choice, caption)
+                yield name + suffix, partial(curve_figure, grid, chosen, name, choice, caption)
 
 
 def _rows_words(heads: pl.DataFrame) -> str:
@@ -118,11 +127,16 @@ def _chosen_ns(curves: pl.DataFrame) -> list[int]:
 
 
 def _overview_curves(curves: pl.DataFrame) -> pl.DataFrame:
-    """The usual choice, or the first there is, at the N nearest to `OVERVIEW_N`."""
-    choices = curves.select(CHOICE).unique(maintain_order=True).rows()
-    if not choices:
-        return curves
-    choice = USUAL if USUAL in choices else choices[0]
-    chosen = curves.filter(**dict(zip(CHOICE, choice, strict=True)))
+    """The usual choice at the N nearest to `OVERVIEW_N`."""
+    _, chosen = usual_choice(curves)
+    if chosen.is_empty():
+        return chosen
     nearest = min(chosen["top_n"].unique().sort(), key=lambda n: abs(n - OVERVIEW_N))
     return chosen.filter(pl.col("top_n") == nearest)
+
+
+def usual_choice(curves: pl.DataFrame) -> tuple[tuple[str, ...], pl.DataFrame]:
+    """Unit values and visible keys, or the first choice there is, and its curves."""
+    choices = curves.select(CHOICE).unique(maintain_order=True).rows()
+    choice = USUAL if USUAL in choices or not choices else choices[0]
+    return choice, curves.filter(**dict(zip(CHOICE, choice, strict=True)))

@@ -13,11 +13,13 @@ def paper_markdown(
     timing: Sequence[dict[str, Any]],
     stands: Sequence[str],
     chosen_on: str | None = None,
+    warnings: Sequence[str] = (),
 ) -> str:
-    """What it stands on, the verdict on each claim, what depends on the choice, the times."""
+    """Warnings, what it stands on, the verdict on each claim, what depends on the choice, times."""
     choices = paper["choices"].partition_by("text", maintain_order=True)
     return "\n".join(
-        [*(f"- {_cell(line)}" for line in stands), ""]
+        [*(f"**Warning: {_cell(line)}**\n" for line in warnings)]
+        + [*(f"- {_cell(line)}" for line in stands), ""]
         + [_verdicts(paper["verdicts"], paper["readings"])]
         + [_choices(part, chosen_words(paper["choices"], chosen_on)) for part in choices]
         + ([_timing(timing)] if timing else [])

@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from headgauge.report.drawing import Drawing
 from headgauge.report.figure_files import DPI
 from headgauge.report.head_grid import HeadGrid
 
@@ -121,7 +122,7 @@ def open_page(
     panels = bar + (_BAR + 0.04) * one_bar
     height = panels + sheet.rows * sheet.panel[1] + 0.36 + 0.14 * len(explained)
     height = math.ceil(height / _PIXEL) * _PIXEL
-    figure = Figure(figsize=(width, height))
+    figure = Drawing(figsize=(width, height))
     page = Page(figure, sheet, width, height, legend, bar, panels)
     page.write(_EDGE, height - 0.1, title, 10, weight="bold", va="top", color=INK)
     for place, line in enumerate(explained):

@@ -60,8 +60,8 @@ DIR/
   figures/NAME/         the figures of each text
 ```
 
-`headgauge.results.load_run("DIR")` reads a finished run, `headgauge.experiments.Reproduction.load`
-a reproduction; the files are plain parquet and JSON, so polars, pandas or DuckDB do as well.
+`headgauge.read_run("DIR")` reads a finished run of either kind; the files are plain parquet and
+JSON, so polars, pandas or DuckDB do as well.
 
 - Each file appears whole or not at all. Names that start with `.writing-` belong to a process at
   work, or to a dead one; the next run removes those.
@@ -89,7 +89,7 @@ DIR/
   figures/          its figures and sphere.gif, the animation
 ```
 
-`headgauge.dynamics.Simulation.load("DIR")` reads it. A simulation that was killed goes on with the
+`headgauge.read_run("DIR")` reads it. A simulation that was killed goes on with the
 table it stopped at when its command is repeated.
 """
 MANIFEST = """\

@@ -58,6 +58,11 @@ class Ball:
         for artist in self._moving():
             artist.set_animated(True)
 
+    def stay(self) -> None:
+        """Drawn with the rest of the figure, for a picture that does not move."""
+        for artist in self._moving():
+            artist.set_animated(False)
+
     def draw(self) -> None:
         """What moves, upon a canvas that has the rest already."""
         for artist in self._moving():

@@ -1,7 +1,8 @@
 """The figures of a simulation: which panels, which legends, which words."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -43,12 +44,18 @@ _MANY = 6  # columns: with more there is less room for their titles
 
 def sheets(tables: Tables, caption: str) -> Iterator[tuple[str, Figure]]:
     """Each figure with its name, the overview first; of a table without rows there is none."""
+    for name, make in sheet_makers(tables, caption):
+        yield name, make()
+
+
+def sheet_makers(tables: Tables, caption: str) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """Each figure's name and what draws it."""
     if any(tables[name].height for name in ("curves", "swarms", "phase")):
-        yield "dynamics", overview(tables, caption)
+        yield "dynamics", partial(overview, tables, caption)
     for name, draw in _FIGURES.items():
         table = tables["curves" if name == "gamma" else name]
         if table.height:
-            yield name, draw(table, caption)
+            yield name, partial(draw, table, caption)
 
 
 def gamma_figure(curves: pl.DataFrame, caption: str) -> Figure:

@@ -14,6 +14,7 @@ from PIL import Image
 
 from headgauge.atomic import one_line, whole_file
 from headgauge.errors import InputError
+from headgauge.report.drawing import Drawing
 from headgauge.report.dynamics.ball import Ball, Camera, camera_at
 from headgauge.report.dynamics.looks import schemes_in
 from headgauge.report.dynamics.selecting import setup_words
@@ -51,6 +52,22 @@ def sphere_gif(sphere: pl.DataFrame, caption: str, path: Path) -> Path:
     return path
 
 
+def sphere_figure(sphere: pl.DataFrame, caption: str) -> Figure:
+    """Where the particles are in the end, and the trails they came on."""
+    schemes = schemes_in(sphere)[:PANELS]
+    times = _shown(sphere["time"].unique().sort().to_list())
+    figure, panels = _open(len(schemes), small_print(caption, _words(sphere)))
+    tracks = [_track(sphere.filter(scheme=scheme), times) for scheme in schemes]
+    camera = _cameras(np.mean([places[-1] for places, _ in tracks], axis=(0, 1)), len(times))[-1]
+    for axes, scheme, (places, radii) in zip(panels, schemes, tracks, strict=True):
+        ball = Ball(axes, scheme)
+        ball.move(places[-_TRAIL - 1 :], float(radii[-1]), camera)
+        ball.stay()
+    middle = 1 - _HEAD / 2 / figure.get_size_inches()[1]
+    figure.text(0.5, middle, f"t = {times[-1]:.2f}", fontsize=14, ha="center", va="center")
+    return figure
+
+
 def _draw(sphere: pl.DataFrame, caption: str) -> list[Image.Image]:
     schemes = schemes_in(sphere)[:PANELS]
     times = _shown(sphere["time"].unique().sort().to_list())
@@ -85,7 +102,7 @@ def _open(panels: int, small: str) -> tuple[Figure, list[Axes]]:
     foot = 2 * _EDGE + 0.15 * len(lines)
     row_height = _TITLE + side + _RADIUS
     height = _HEAD + rows * row_height + foot
-    figure = Figure(figsize=(_WIDTH, height), dpi=_DOTS)
+    figure = Drawing(figsize=(_WIDTH, height), dpi=_DOTS)
     how = {"fontsize": _SMALL, "color": FAINT, "parse_math": False}
     figure.text(_EDGE / _WIDTH, _EDGE / height, "\n".join(lines), **how)
     boxes = []

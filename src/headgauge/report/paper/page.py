@@ -10,6 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from headgauge.report.drawing import Drawing
 from headgauge.report.paper.looks import GREY
 from headgauge.report.paper.selecting import printable
 from headgauge.report.sheet import FAINT, wrapped
@@ -41,7 +42,7 @@ def open_page(
     foot = _EDGE + _SMALL_LINE * len(lines) + 0.03
     row_heights = [_TITLE + panel_height + _AXIS + under for under in below]
     height = foot + sum(row_heights)
-    figure = Figure(figsize=(width, height))
+    figure = Drawing(figsize=(width, height))
     panel_width = (width - left - _EDGE - gap * (columns - 1)) / columns
     panels = []
     for row in range(rows):

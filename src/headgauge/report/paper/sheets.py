@@ -1,7 +1,8 @@
 """Figures 1 to 4 as a paper has them: which panels, which legends, which words."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -53,14 +54,22 @@ _COLUMNS = (1, 2, 3, 2, 3, 3)  # for one panel, two, …
 
 def sheets(paper: Tables, caption: str) -> Iterator[tuple[str, Figure]]:
     """Each figure of one text with its name."""
+    for name, make in sheet_makers(paper, caption).items():
+        yield name, make()
+
+
+def sheet_makers(paper: Tables, caption: str) -> dict[str, Callable[[], Figure]]:
+    """By name what draws each figure of one text."""
     choice = shown_choice(paper)
-    yield "vanishing", vanishing_figure(paper, choice, caption)
-    yield "fig1", figure_1(paper, caption)
-    yield "fig2", figure_2(paper, choice, caption)
-    yield "fig3", figure_3(paper, choice, caption)
-    yield "fig4", figure_4(paper, caption)
-    yield "choices", choices_figure(paper, caption)
-    yield "rules", rules_figure(paper, choice, caption)
+    return {
+        "vanishing": partial(vanishing_figure, paper, choice, caption),
+        "fig1": partial(figure_1, paper, caption),
+        "fig2": partial(figure_2, paper, choice, caption),
+        "fig3": partial(figure_3, paper, choice, caption),
+        "fig4": partial(figure_4, paper, caption),
+        "choices": partial(choices_figure, paper, caption),
+        "rules": partial(rules_figure, paper, choice, caption),
+    }
 
 
 def figure_1(paper: Tables, caption: str) -> Figure:
