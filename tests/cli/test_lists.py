@@ -10,7 +10,9 @@ def test_numbers_and_ranges():
     assert names("value, hidden,value,") == ("value", "hidden")
 
 
-@pytest.mark.parametrize("given", ["", "a", "1,,2", "3-1", "-1", "1.5", "1-"])
+@pytest.mark.parametrize(
+    "given", ["", "a", "1,,2", "3-1", "-1", "1.5", "1-", "1-1000000000000", "1000001", "9" * 5000]
+)
 def test_refused(given):
     with pytest.raises(InputError, match="--n wants numbers"):
         numbers("--n", given)

@@ -193,7 +193,7 @@ def test_the_folder_is_named_for_the_run(
         (["--thresholds", "no-such.toml"], "no-such.toml"),
         (["--target-length", "16"], "--target-length 16 must exceed --length 32"),
         (["--lengths", "64"], "--lengths must not exceed --length 32"),
-        (["--jobs", "0"], "at least 1 job"),
+        (["--jobs", "0"], "jobs must be in 1 to 1024, got 0"),
     ],
 )
 def test_a_mistake_is_one_line(scan: Any, tmp_path: Path, options: list[str], line: str) -> None:

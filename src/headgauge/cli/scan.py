@@ -11,7 +11,7 @@ from headgauge.cli import scan_views as views
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, size, stderr
 from headgauge.cli.process import works_in
 from headgauge.cli.running import default_folder, opening, read_text
-from headgauge.errors import InputError
+from headgauge.errors import LARGEST, InputError, check_whole
 
 _LONG = 60.0  # seconds from which on a run tells what it will need
 
@@ -164,6 +164,8 @@ def command(
     from headgauge import diagnostics
     from headgauge.models import ModelSource
 
+    if target_length is not None:
+        check_whole("--target-length", target_length, 2, LARGEST)
     notes = stderr(quiet)
     changed = None if thresholds is None else diagnostics.read_thresholds(thresholds)
     chosen: dict[str, Any] = {
@@ -181,7 +183,7 @@ def command(
         "save_rows": rows,
         "depth": depth,
         "seed": seed,
-        "threads": threads or diagnostics.default_threads(jobs, out),
+        "threads": diagnostics.default_threads(jobs, out) if threads is None else threads,
     }
     settings = diagnostics.ScanSettings(**chosen)
     source = ModelSource(model, dtype, device)

@@ -22,7 +22,7 @@ from headgauge.diagnostics.plan import Model, Plan, Tokens, make_plan, source_of
 from headgauge.diagnostics.result import ScanResult
 from headgauge.diagnostics.settings import TOP_NS, ScanSettings, UnitSettings
 from headgauge.diagnostics.unit import Source, Unit, measure_unit
-from headgauge.errors import InputError
+from headgauge.errors import THREADS, InputError, check_whole
 from headgauge.models import MemorySource
 from headgauge.results import RunFolder, UnitKey, UnitTables, begun_settings, write_unit
 from headgauge.workers import as_they_finish
@@ -80,7 +80,7 @@ def scan(
         save_rows=rows,
         depth=depth,
         seed=seed,
-        threads=threads or default_threads(jobs, out),
+        threads=default_threads(jobs, out) if threads is None else threads,
     )
     source = source_of(model, tokenizer, dtype, device)
     return run_plan(make_plan(source, tokens, settings), out, jobs, progress)
@@ -160,8 +160,7 @@ def do_unit(
 
 
 def _check_jobs(jobs: int) -> None:
-    if jobs < 1:
-        raise InputError(f"a run needs at least 1 job, got {jobs}")
+    check_whole("jobs", jobs, 1, THREADS)
 
 
 def _cost(unit: Unit, settings: UnitSettings) -> float:
