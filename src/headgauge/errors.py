@@ -1,5 +1,11 @@
 """The one error that means "the caller asked for something impossible"."""
 
+import operator
+from typing import Any
+
+LARGEST = 2**63 - 1  # what torch, numpy and the tables can all hold
+THREADS = 1024  # far beyond that the system refuses threads, and their library ends the process
+
 
 class InputError(ValueError):
     """A user's mistake, told in one line: what was wrong, with its shape or name, and what to do.
@@ -7,3 +13,14 @@ class InputError(ValueError):
     The command line prints the line alone and ends with exit code 2; from Python it is an
     ordinary `ValueError`.
     """
+
+
+def check_whole(what: str, given: Any, least: int, most: int) -> None:
+    """Refuse what is no whole number from `least` to `most`."""
+    try:
+        number = operator.index(given)
+    except TypeError:
+        raise InputError(f"{what} must be a whole number, got {given!r}") from None
+    if not least <= number <= most:
+        shown = number if number.bit_length() < 128 else f"one of {number.bit_length()} bits"
+        raise InputError(f"{what} must be in {least} to {most}, got {shown}")

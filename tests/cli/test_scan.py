@@ -263,7 +263,7 @@ def test_a_wrong_text_is_told_before_a_model_is_loaded(cli: Any) -> None:
         (["--thresholds", "no-such.toml"], "no-such.toml"),
         (["--target-length", "16"], "--target-length 16 must exceed --length 32"),
         (["--lengths", "64"], "--lengths must not exceed --length 32"),
-        (["--jobs", "0"], "at least 1 job"),
+        (["--jobs", "0"], "jobs must be in 1 to 1024, got 0"),
         (["--model", "other"], "two models were given"),
         (["--text-string", "the prince"], "a text by name and a text itself were given"),
         (["--chat"], "a chat template is put on prompts"),

@@ -57,7 +57,7 @@ def test_the_page_is_drawn_again(cli, run: Path) -> None:
     ("arguments", "said"),
     [
         (["--scheme", "rmsnorm"], "no scheme 'rmsnorm'"),
-        (["--tokens", "1"], "2 tokens"),
+        (["--tokens", "1"], "tokens must be in 2 to 9223372036854775807, got 1"),
         (["--beta", "-1"], "β must be above 0 and at most 300, got -1"),
         (["--weights", "ones"], "no weights named 'ones'"),
         (["--parts", "movie"], "no part named 'movie'"),
@@ -66,6 +66,20 @@ def test_the_page_is_drawn_again(cli, run: Path) -> None:
         (["--device", "abacus"], "no device 'abacus'"),
         (["--device", "meta"], "no device 'meta'"),
         (["--radius", "-1"], "a length above 0, got -1"),
+        (["--horizon", "nan"], "horizon must be above 0 and at most 1e+06, got nan"),
+        (["--horizon", "1e300"], "horizon must be above 0 and at most 1e+06, got 1e+300"),
+        (["--beta", "nan", "--weights", "random"], "β must be above 0 and at most 300, got nan"),
+        (["--random-beta", "inf", "--weights", "identity"], "at most 300, got inf"),
+        (["--decay", "inf", "--scheme", "post_ln"], "decay must be a number, got inf"),
+        (["--seeds", "1000000000"], "seeds must be in 1 to 100000, got 1000000000"),
+        (["--seed", "-1"], "seed must be in 0 to 9223372036854775807, got -1"),
+        (["--seed", str(2**70)], "seed must be in 0 to 9223372036854775807"),
+        (["--tokens", "1000000000"], "1000000000 tokens in 512 dimensions need 1.5e+11 GB of mem"),
+        (
+            ["--dim", "1000000000", "--random-beta", "5"],
+            "in 1000000000 dimensions need 6.4e+10",
+        ),
+        (["--tokens", str(10**30)], "tokens must be in 2 to 9223372036854775807"),
     ],
 )
 def test_a_mistake_is_one_line_and_leaves_nothing(cli, tmp_path, arguments, said) -> None:

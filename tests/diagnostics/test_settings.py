@@ -21,7 +21,11 @@ from headgauge.results import UnitKey
         ({"keys": ("masked",)}, "no keys named 'masked'; there are visible, all"),
         ({"precision": "float16"}, "no precision named 'float16'"),
         ({"bos": "maybe"}, "no bos named 'maybe'"),
-        ({"threads": 0}, "at least 1 thread, got 0"),
+        ({"threads": 0}, "threads must be in 1 to 1024, got 0"),
+        ({"threads": 100_000}, "threads must be in 1 to 1024, got 100000"),
+        ({"seed": -1}, "seed must be in 0 to 9223372036854775807, got -1"),
+        ({"seed": 2**70}, "seed must be in 0 to 9223372036854775807, got 1180591620717411303424"),
+        ({"seed": 10**5000}, "seed must be in 0 to 9223372036854775807, got one of 16610 bits"),
     ],
 )
 def test_refused(choice, line):

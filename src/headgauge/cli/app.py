@@ -17,6 +17,8 @@ _UsageError = cast(
     next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError"),
 )
 
+_LONGEST = 1000  # characters of an error: a name may have thousands
+
 app = typer.Typer(
     name="headgauge",
     help="Measure how selective attention heads are, and what limits them.",
@@ -60,6 +62,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _call(command, given)
     except InputError as error:
         return _mistake(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _mistake(f"{error.filename}: {error.strerror}")
     except _UsageError as error:
         # Its own context does not always tell which command's options were read.
         called = given[0] if given and given[0] in command.commands else ""
@@ -83,5 +89,8 @@ def _usage(error: Any, called: str) -> int:
 
 
 def _mistake(text: str) -> int:
-    print(f"headgauge: {printable(' '.join(text.split()))}", file=sys.stderr)
+    line = printable(" ".join(text.split()))
+    if len(line) > _LONGEST:
+        line = f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
+    print(f"headgauge: {line}", file=sys.stderr)
     return 2

@@ -2,6 +2,8 @@
 
 from headgauge.errors import InputError
 
+_LARGEST = 1_000_000
+
 
 def numbers(option: str, given: str, least: int = 0) -> tuple[int, ...]:
     """Whole numbers and ranges, in order and once each."""
@@ -17,6 +19,8 @@ def numbers(option: str, given: str, least: int = 0) -> tuple[int, ...]:
             ) from None
         if start < least or stop < start:
             raise InputError(f"{option} wants numbers of {least} or more, got {part.strip()!r}")
+        if stop > _LARGEST:  # before a range of a trillion is written out
+            raise InputError(f"{option} wants numbers up to {_LARGEST}, got {part.strip()!r}")
         found.update(range(start, stop + 1))
     return tuple(sorted(found))
 

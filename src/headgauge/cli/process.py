@@ -104,11 +104,13 @@ def _tell() -> None:
 
 
 def printable(text: str) -> str:
-    """Without control characters, which a terminal would obey: names come from foreign files."""
-    return text.translate(_CONTROLS)
+    """Without control characters, which a terminal would obey, and bytes that are no letters:
+    names come from foreign files."""
+    return text.translate(_FOREIGN)
 
 
-_CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+_FOREIGN = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+_FOREIGN |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 class _Stream(io.TextIOWrapper):

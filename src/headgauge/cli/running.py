@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from headgauge.cli.output import share_bar
+from headgauge.cli.process import printable
 from headgauge.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ def default_folder(plan: "Plan", command: str, identity: dict[str, Any] | None =
     known = plan.identity if identity is None else identity
     digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:8]
     known = plan.identity["model"]["name"].replace("/", "--")
-    return Path("runs") / f"{command}-{known}-{plan.text.name}-{digest}"
+    # Both names are a user's: whatever they hold, a file system must take what is made of them.
+    name = printable(f"{command}-{known}-{plan.text.name}").encode(errors="ignore")[:200]
+    return Path("runs") / f"{name.decode(errors='ignore')}-{digest}"
 
 
 def opening(plan: "Plan", place: Path, texts: Sequence["Plan"] | None = None) -> list[str]:

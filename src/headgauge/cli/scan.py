@@ -20,7 +20,7 @@ from headgauge.cli.running import (
     one_model,
     opening,
 )
-from headgauge.errors import InputError
+from headgauge.errors import LARGEST, InputError, check_whole
 
 _LONG = 60.0  # seconds from which on a run tells what it will need
 
@@ -196,6 +196,8 @@ def command(
     from headgauge import diagnostics
     from headgauge.models import ModelSource
 
+    if target_length is not None:
+        check_whole("--target-length", target_length, 2, LARGEST)
     notes = stderr(quiet)
     name = one_model(model, model_option)
     seen = look_at(text, text_string, chat)
@@ -217,7 +219,7 @@ def command(
         save_rows=rows,
         depth=depth,
         seed=seed,
-        threads=threads or diagnostics.default_threads(jobs, out),
+        threads=diagnostics.default_threads(jobs, out) if threads is None else threads,
     )
     source = ModelSource(name, dtype, device, revision)
     with notes.status(f"loading {name}"):

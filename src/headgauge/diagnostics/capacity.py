@@ -25,7 +25,7 @@ from scipy import special
 
 from headgauge.diagnostics.thresholds import DEFAULT, VERDICTS, Threshold
 from headgauge.diagnostics.verdicts import numbers
-from headgauge.errors import InputError
+from headgauge.errors import LARGEST, InputError, check_whole
 from headgauge.results.schema import HEAD
 
 LEVEL = 0.9
@@ -82,6 +82,7 @@ def capacity(
     there = heads["length"].unique().sort().to_list()
     if len(there) < 2:
         raise InputError(f"a trend needs at least two lengths in the tables, got {there}")
+    check_whole("the target", target, 1, LARGEST)
     if target <= there[-1]:
         raise InputError(f"the target {target} must exceed the longest length {there[-1]}")
     measures = _measures(thresholds)

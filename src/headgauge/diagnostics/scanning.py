@@ -25,7 +25,7 @@ from headgauge.diagnostics.reading import Tokens, look_at
 from headgauge.diagnostics.result import ScanResult
 from headgauge.diagnostics.settings import UnitSettings
 from headgauge.diagnostics.unit import Source, Unit, measure_unit
-from headgauge.errors import InputError
+from headgauge.errors import THREADS, InputError, check_whole
 from headgauge.models import MemorySource
 from headgauge.results import RunFolder, UnitKey, UnitTables, begun_settings, write_unit
 from headgauge.workers import as_they_finish
@@ -92,7 +92,7 @@ def scan(
         save_rows=rows,
         depth=depth,
         seed=seed,
-        threads=threads or default_threads(jobs, out),
+        threads=default_threads(jobs, out) if threads is None else threads,
     )
     source = source_of(model, tokenizer, dtype, device, revision)
     return run_plan(make_plan(source, seen, settings), out, jobs, progress)
@@ -172,8 +172,7 @@ def do_unit(
 
 
 def _check_jobs(jobs: int) -> None:
-    if jobs < 1:
-        raise InputError(f"a run needs at least 1 job, got {jobs}")
+    check_whole("jobs", jobs, 1, THREADS)
 
 
 def _cost(unit: Unit, settings: UnitSettings) -> float:

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from headgauge.diagnostics.requests import CurveRequest, Probe
-from headgauge.errors import InputError
+from headgauge.errors import LARGEST, THREADS, InputError, check_whole
 from headgauge.models import VECTOR_KINDS
 from headgauge.results import UnitKey
 
@@ -60,8 +60,8 @@ class UnitSettings:
             )
         _among("precision", (self.precision,), PRECISIONS)
         _among("bos", (self.bos,), ("auto", "always", "never"))
-        if self.threads < 1:
-            raise InputError(f"a run needs at least 1 thread, got {self.threads}")
+        check_whole("threads", self.threads, 1, THREADS)
+        check_whole("seed", self.seed, 0, LARGEST)
 
     def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
         """The curves to measure in a unit."""

@@ -12,14 +12,15 @@ distributions behind the calibrated values, and what the published cuts would ha
     top_n = 8
 """
 
-import math
+import reprlib
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from headgauge.errors import InputError
+from headgauge.errors import LARGEST, InputError
 
 # The order in which a head's verdicts are told.
 VERDICTS = ("saturated", "diffuse", "sink", "unstable", "inactive")
@@ -148,7 +149,7 @@ def read_thresholds(path: str | Path) -> tuple[Threshold, ...]:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read the thresholds {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no text, no TOML, endless digits or brackets
         raise InputError(f"{path} is no TOML file: {error}") from None
     known = {threshold.name: threshold for threshold in DEFAULT}
     changes: dict[str, Mapping[str, Any]] = {}
@@ -165,7 +166,7 @@ def _table(value: Any, name: str, path: str | Path) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise InputError(
             f"{path}: {name} must be a table like [sink.sink_weight] with value = 0.5, "
-            f"got {value!r}"
+            f"got {reprlib.repr(value)}"
         )
     return value
 
@@ -180,18 +181,20 @@ def _changed(threshold: Threshold, change: Mapping[str, Any] | None, file: str) 
 
 
 def _check(threshold: Threshold, key: str, value: Any, file: str) -> None:
-    where = f"{file}: {key} of {threshold.name}"
+    where, got = f"{file}: {key} of {threshold.name}", f"got {reprlib.repr(value)}"
     allowed = ("value", *threshold.choice)
     if key not in allowed:
         raise InputError(f"{where} cannot be set, only {', '.join(allowed)}")
     if key == "value":
-        limit = LIMITS.get(threshold.measure, math.inf)
+        limit = LIMITS.get(threshold.measure, sys.float_info.max)
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (number and 0 < value < limit):
-            bounds = "above 0" if limit == math.inf else f"between 0 and {limit:g}"
-            raise InputError(f"{where} must be a number {bounds}, got {value!r}")
+            bounds = f"between 0 and {limit:g}" if limit <= 1 else "above 0"
+            raise InputError(f"{where} must be a number {bounds}, {got}")
     elif key == "top_n":
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise InputError(f"{where} must be a whole number from 1 on, got {value!r}")
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
+            raise InputError(f"{where} must be a whole number from 1 on, {got}")
     elif value not in _CHOICES[key]:
-        raise InputError(f"{where} must be one of {', '.join(_CHOICES[key])}, got {value!r}")
+        raise InputError(
+            f"{where} must be one of {', '.join(_CHOICES[key])}, got {reprlib.repr(value)}"
+        )

@@ -1,5 +1,6 @@
 """Every choice of a simulation that can change a number: what its folder is identified by."""
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,11 +11,13 @@ from torch import Tensor
 from headgauge import normalizers
 from headgauge.dynamics import schemes
 from headgauge.dynamics.schemes import Scheme
-from headgauge.dynamics.swarms import SwarmKind
+from headgauge.dynamics.swarms import STEEPEST, SwarmKind
 from headgauge.dynamics.weights import KINDS
-from headgauge.errors import InputError
+from headgauge.errors import LARGEST, InputError, check_whole
 
 PARTS = ("curves", "rates", "swarms", "phase", "sphere")
+LONGEST = 1e6  # a horizon; the slowest of the schemes has ended by then, or never does
+MOST = 100_000  # seeds, heads, particles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,13 +57,24 @@ class SimulationSettings:
         normalizers.get(self.rule)
         _among("weights", self.weights, KINDS)
         _among("part", self.parts, PARTS)
-        if not self.horizon > 0:
-            raise InputError(f"the horizon must be above 0, got {self.horizon:g}")
+        if not 0 < self.horizon <= LONGEST:
+            raise InputError(
+                f"the horizon must be above 0 and at most {LONGEST:g}, got {self.horizon:g}"
+            )
+        for what in ("beta", "random_beta"):
+            given = getattr(self, what)
+            if given is not None and not 0 < given <= STEEPEST:
+                raise InputError(f"β must be above 0 and at most {STEEPEST:g}, got {given:g}")
+        for what in ("alpha", "decay", "switch"):
+            if not math.isfinite(getattr(self, what)):
+                raise InputError(f"{what} must be a number, got {getattr(self, what):g}")
         for what in ("seeds", "phase_seeds", "phase_betas", "sphere_particles", "heads"):
-            if getattr(self, what) < 1:
-                raise InputError(f"{what} must be at least 1, got {getattr(self, what)}")
-        if self.phase_tokens < 2 or not self.phase_dims or min(self.phase_dims) < 2:
-            raise InputError("a phase diagram needs 2 tokens and 2 dimensions or more")
+            check_whole(what, getattr(self, what), 1, MOST)
+        check_whole("seed", self.seed, 0, LARGEST)
+        for what in ("tokens", "dim", "phase_tokens"):
+            check_whole(what, getattr(self, what), 2, LARGEST)
+        if not self.phase_dims or min(self.phase_dims) < 2:
+            raise InputError("a phase diagram needs 2 dimensions or more")
         for what in ("schemes", "weights", "parts"):
             given = getattr(self, what)
             if not given or len(set(given)) < len(given):
@@ -97,6 +111,15 @@ class SimulationSettings:
             )
             for weights in self.weights
         ]
+
+    def memory(self) -> int:
+        """Bytes that the swarms need at the least; every pair of tokens is simulated."""
+        if "swarms" not in self.parts:
+            return 0
+        drawn = self.weights != ("identity",)
+        pair = 25 if drawn else 100
+        pairs = pair * len(self.schemes) * self.tokens**2
+        return pairs + 8 * self.tokens * self.dim + (64 * self.dim**2 if drawn else 0)
 
     def times(self, until: float, count: int) -> Float[Tensor, "times"]:
         return torch.linspace(0.0, until, count, dtype=torch.float64)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import psutil
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -27,6 +28,7 @@ from headgauge.dynamics.schemes import Scheme
 from headgauge.dynamics.settings import SimulationSettings
 from headgauge.dynamics.sphere import sphere_rows
 from headgauge.dynamics.swarms import swarms
+from headgauge.errors import InputError
 from headgauge.results.dynamics_schema import DYNAMICS_TABLES
 from headgauge.results.manifest import first_manifest
 from headgauge.results.schema import frame_schema
@@ -62,6 +64,7 @@ def run_settings(
     """Compute the tables that are not there yet."""
     begin()
     check_device(device, double=True)
+    _check_memory(settings, device)
     report = progress or (lambda part, share: None)
     parts = {
         "curves": lambda: {"curves": curve_rows(settings)},
@@ -89,6 +92,16 @@ def run_settings(
             folder.write(each, _frame(each, rows.get(each, [])), time.perf_counter() - began)
     folder.finish(_notes(settings, folder.read("rates")))
     return Simulation.load(out)
+
+
+def _check_memory(settings: SimulationSettings, device: str) -> None:
+    """Refuse what this machine could never hold, before it is tried."""
+    needed, there = settings.memory(), psutil.virtual_memory().total
+    if device == "cpu" and needed > there:
+        raise InputError(
+            f"swarms of {settings.tokens} tokens in {settings.dim} dimensions need "
+            f"{needed / 1e9:.3g} GB of memory or more, there are {there / 1e9:.3g}: use fewer"
+        )
 
 
 def curve_rows(settings: SimulationSettings) -> list[dict[str, Any]]:
