@@ -63,6 +63,7 @@ def make_plan(source: Source, tokens: Tokens, settings: UnitSettings) -> Plan:
     named = tokens is None or isinstance(tokens, (str, Path, models.SourceText))
     edges = models.edges(loaded, cast(models.Bos, settings.bos) if named else None)
     text, windows = _windows(loaded, tokens, settings)
+    models.check_ids(loaded, windows.ids)
     units = tuple(
         Unit(UnitKey(window, length), start, tuple(ids[:length].tolist()))
         for length in sorted(settings.lengths)

@@ -101,7 +101,8 @@ def _settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
     try:
         model.eval()
         torch.set_num_threads(settings.threads)
-        with torch.random.fork_rng(gpus, device_type="cuda"), torch.no_grad():
+        rng = torch.random.fork_rng(gpus, device_type="cuda")
+        with rng, models.uncompiled(), torch.no_grad():
             torch.manual_seed(settings.seed)
             yield
     finally:
