@@ -76,7 +76,7 @@ def _tables(
     depth = None
     if settings.follows_depth:
         began = time.perf_counter()
-        depth = depth_table(loaded.model, unit.key, inputs, heads)
+        depth = depth_table(loaded.model, unit.key, inputs, heads).fill_nan(None)
         seconds["depth"] = time.perf_counter() - began
     facts = UnitFacts(
         loss=None if loss is None else float(loss[0]),
