@@ -1,6 +1,7 @@
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -51,11 +52,38 @@ def _in_a_fork(work: Callable[[], object]) -> str:
     return said
 
 
+def _take_turn() -> None:
+    with in_turn(wait=False):
+        pass
+
+
+@contextmanager
+def _held_elsewhere() -> Iterator[None]:
+    """Another thread's turn."""
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with in_turn():
+            held.set()
+            done.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(60)
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork")
 def test_a_fork_after_a_run_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(threads, "_begun", False)
     assert _in_a_fork(threads.begin) == "nothing"
+    with _held_elsewhere():
+        assert _in_a_fork(_take_turn) == "nothing"
     threads.begin()
     runs: tuple[Callable[[], object], ...] = (
         headgauge.scan,
@@ -73,12 +101,8 @@ def test_a_fork_after_a_run_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
 def test_a_turn_is_one_threads_who_may_come_again():
     said: list[str] = []
 
-    def other() -> None:
-        with in_turn(wait=False):
-            pass
-
     def ask() -> None:
-        thread = threading.Thread(target=lambda: said.append(_says(other)))
+        thread = threading.Thread(target=lambda: said.append(_says(_take_turn)))
         thread.start()
         thread.join()
 

@@ -30,12 +30,13 @@ def one_thread() -> Iterator[None]:
 def in_turn(wait: bool = True) -> Iterator[None]:
     """One thread at a time reads models: their mode, transformers' interface and torch's random
     numbers are the process's. Other threads wait, or are refused; the same one may come again."""
-    if not _turn.acquire(blocking=wait):
+    turn = _turn
+    if not turn.acquire(blocking=wait):
         raise InputError("another thread is reading a model here: wait until it has ended")
     try:
         yield
     finally:
-        _turn.release()
+        turn.release()
 
 
 def here_only(hook: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,8 +70,8 @@ def begin() -> None:
 
 
 def _forked() -> None:
-    global _broken
-    _broken = _begun
+    global _broken, _turn
+    _broken, _turn = _begun, threading.RLock()  # its holder may be a thread that is gone
 
 
 if hasattr(os, "register_at_fork"):

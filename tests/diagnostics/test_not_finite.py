@@ -115,3 +115,23 @@ def test_it_survives_the_folder(llama: Any, ids: Tensor, tmp_path: Any) -> None:
     result = _scan(llama, ids, _query, out=tmp_path / "run")
     assert ScanResult.load(tmp_path / "run").notes() == result.notes()
     assert result.notes()[0].startswith("not finite: ")
+
+
+def test_a_short_window_of_which_sdpa_makes_zeros(llama: Any, ids: Tensor) -> None:
+    with torch.no_grad():
+        _query(llama)
+    result = headgauge.scan(llama, ids[:1, :12], top_n=[1, 4], threads=1)
+    assert "layer 1 (model.layers.1.self_attn), head 2:" in result.notes()[0]
+    assert result.samples["weight"].is_nan().sum() == 0
+
+
+def test_everything_that_is_drawn_and_told_of_a_model_without_numbers(
+    llama: Any, ids: Tensor, tmp_path: Any
+) -> None:
+    more: dict[str, Any] = {"length": [12, 24], "depth": True, "out": tmp_path / "run"}
+    result = _scan(llama, ids, _embedding, **more)
+    assert result.draw()[0].name == "report.html"
+    assert result.outlook_grounds(48).longest == 24
+    assert result.outlook(48)["heads"].sum() == 0
+    assert result.depth is not None
+    assert result.depth["radius"].null_count() == len(result.depth)

@@ -139,3 +139,37 @@ def test_the_loss_of_many_tokens_is_that_of_all_at_once(
     assert max(largest) <= 400
     wanted = [whole(logits[i, :-1].double(), ids[i, 1:]) for i in range(2)]
     torch.testing.assert_close(loss.double(), torch.stack(wanted), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (torch.tensor([[3, 4], [5, 50]]), "token id 50 at place 1 of window 1"),
+        (torch.tensor([3, -7]), "token id -7 at place 1 is none: llama knows the tokens 0 to 49"),
+        (torch.tensor([3, 2**40]), "token id 1099511627776 at place 1"),
+        (torch.tensor([3.0, 4.0]), "torch.float32 of shape (2,)"),
+        (torch.tensor([True, False]), "torch.bool"),
+        (torch.ones(1, 2, 3, dtype=torch.long), "shape (1, 2, 3)"),
+        (torch.tensor(3), "shape ()"),
+        (torch.ones(2, 0, dtype=torch.long), "shape (2, 0)"),
+    ],
+)
+def test_ids_that_the_model_does_not_know(
+    build: Callable[[str, str], Any], ids: torch.Tensor, said: str
+) -> None:
+    loaded = _loaded(build, "llama", "decoder")
+    with pytest.raises(InputError) as caught:
+        models.check_ids(loaded, ids)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_vocabulary_is_the_embeddings(build: Callable[[str, str], Any]) -> None:
+    """A model's configuration may be older than its embedding."""
+    loaded = _loaded(build, "llama", "decoder")
+    loaded.model.resize_token_embeddings(60)  # type: ignore[operator]
+    loaded.model.config.vocab_size = 50  # type: ignore[union-attr]
+    assert models.vocabulary(loaded) == 60
+    models.check_ids(loaded, torch.tensor([59]))
+    with pytest.raises(InputError, match="token id 60 "):
+        models.model_inputs(loaded, torch.tensor([[60]]))

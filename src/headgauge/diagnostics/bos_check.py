@@ -6,6 +6,7 @@ pass of at most `TOKENS` tokens, once per run, beside the pass that is measured 
 are means over the same tokens: all of the text's but the first, which only a BOS can predict.
 """
 
+import math
 from types import SimpleNamespace
 
 import torch
@@ -27,6 +28,8 @@ def other_reading(
     """A window of a text without its BOS, or with one if it has none; None: not to be compared."""
     # Three tokens of the text: one that is not predicted by both, one that is.
     if loaded.facts.kind != "decoder" or bos.id is None or len(ids) < 4:
+        return None
+    if bos.id >= (models.vocabulary(loaded) or math.inf):  # a tokenizer of another model
         return None
     shown = ids[:TOKENS]
     return shown[1:] if bos.put else (bos.id, *shown[:-1])

@@ -160,7 +160,7 @@ def _trend(
     """The trend of one head and measure, over the windows that were seen at every length (NaN is
     unseen; a length that no window shows is left out)."""
     law, low, high = LAWS[measure]
-    blank = {"law": law, "target": target, "clipped": False}
+    blank = {"law": law, "target": target, "longest": int(lengths[-1]), "clipped": False}
     shown = ~np.isnan(y).all(0)
     lengths, y = lengths[shown], y[:, shown]
     y = y[~np.isnan(y).any(1)]

@@ -96,7 +96,7 @@ class _Reader:
 
 def _effective_keys(heads: pl.DataFrame) -> dict[tuple[str, int], float]:
     """Keys that the heads of an attention module attend to, by module and call."""
-    means = heads.group_by("module", "occurrence").agg(pl.mean("effective_n"))
+    means = heads.group_by("module", "occurrence").agg(pl.mean("effective_n")).drop_nulls()
     return {(module, run): mean for module, run, mean in means.iter_rows()}
 
 

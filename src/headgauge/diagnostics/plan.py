@@ -60,6 +60,8 @@ def plan_of(
     """The units of what was read, with settings that fit it."""
     loaded = source.open()
     windows, said = reading.windows(settings)
+    for window, (_, ids) in enumerate(windows):
+        models.check_ids(loaded, ids, window)
     units = tuple(
         Unit(UnitKey(window, length), start, tuple(ids[:length].tolist()))
         for length in sorted(settings.lengths)

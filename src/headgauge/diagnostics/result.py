@@ -204,7 +204,9 @@ class ScanResult:
         known = self.manifest["model"]
         words = None if known is None else known["facts"].get("vocabulary")
         losses = [record["loss"] for record in self.manifest["units"].values()]
-        found = [float(loss) for loss in losses if loss is not None and math.isfinite(float(loss))]
+        found = [float(loss) for loss in losses if loss is not None]
+        if not all(map(math.isfinite, found)):
+            return None
         if not words or not found or min(found) < GUESSING * math.log(words):
             return None
         return (

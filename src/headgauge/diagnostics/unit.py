@@ -76,7 +76,7 @@ def _tables(
     depth = None
     if settings.follows_depth:
         began = time.perf_counter()
-        depth = depth_table(loaded.model, unit.key, inputs, heads)
+        depth = depth_table(loaded.model, unit.key, inputs, heads).fill_nan(None)
         seconds["depth"] = time.perf_counter() - began
     facts = UnitFacts(
         loss=None if loss is None else float(loss[0]),
@@ -101,7 +101,8 @@ def _settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
     try:
         model.eval()
         torch.set_num_threads(settings.threads)
-        with torch.random.fork_rng(gpus, device_type="cuda"), torch.no_grad():
+        rng = torch.random.fork_rng(gpus, device_type="cuda")
+        with rng, models.uncompiled(), torch.no_grad():
             torch.manual_seed(settings.seed)
             yield
     finally:

@@ -46,7 +46,7 @@ class Measured:
         if self.curves.is_empty():
             raise InputError(
                 "no attention of this model could be measured for the paper's figures: its layers "
-                "could not be seen, or have no vectors of the chosen kind"
+                "could not be seen, are not finite, or have no vectors of the chosen kind"
             )
         return int(self.curves["length"].max())  # pyright: ignore[reportArgumentType]
 

@@ -25,10 +25,11 @@ from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
 from headgauge.models.documents import Documents
 from headgauge.models.edge_tokens import Bos, Edges, EdgeToken, edges
 from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, describe
-from headgauge.models.inputs import model_inputs, next_token_loss
+from headgauge.models.inputs import check_ids, model_inputs, next_token_loss, vocabulary
 from headgauge.models.intercept import Interception, intercept
 from headgauge.models.layer_trace import stream_layers, without_cache
 from headgauge.models.loading import DEFAULT_MODEL, load
+from headgauge.models.readable import uncompiled
 from headgauge.models.residual import StreamStep, read_stream
 from headgauge.models.rows import RowBlock
 from headgauge.models.schemes import LayerNorms, Recognised, layer_norms, recognise
@@ -63,6 +64,7 @@ __all__ = [
     "Windows",
     "attention_modules",
     "cache_folder",
+    "check_ids",
     "clear_cache",
     "cut_windows",
     "default_texts",
@@ -79,6 +81,8 @@ __all__ = [
     "read_text",
     "recognise",
     "stream_layers",
+    "uncompiled",
+    "vocabulary",
     "without_cache",
     "wrap",
 ]

@@ -123,8 +123,12 @@ class AttentionCall(ObservedCall):
         return self.key.shape[1]
 
     def _finite(self) -> Bool[Tensor, "heads"]:
-        # Whatever is not finite in q, k, v, bias or sink shows in the output, or has no weight.
-        return self.output.isfinite().all(-1).flatten(0, 1).all(0)
+        # Some versions of sdpa make zeros of queries and keys that are NaN.
+        made = self.output.isfinite().all(-1).flatten(0, 1).all(0)
+        query, key, value = (
+            each.isfinite().all(-1).all(-1).all(0) for each in (self.query, self.key, self.value)
+        )
+        return made & query & (key & value).repeat_interleave(self.heads // self.kv_heads)
 
     def block(self, batch: int, head: int, start: int, stop: int) -> ComputedBlock:
         return ComputedBlock(batch, head, self.kv_head(head), start, stop, self)

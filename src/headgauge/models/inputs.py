@@ -13,12 +13,40 @@ from headgauge.models.facts import LoadedModel
 _AT_ONCE = 1 << 22  # logits: 16 MB
 
 
+def check_ids(loaded: LoadedModel, ids: Tensor, window: int | None = None) -> None:
+    """Refuse what is no row of token ids, or none that the model has an embedding for; `window` is
+    the number of a single row, for the message."""
+    whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
+    if not whole or ids.ndim not in (1, 2) or ids.numel() == 0:
+        raise InputError(
+            "token ids must be whole numbers of shape (length,) or (windows, length), got "
+            f"{ids.dtype} of shape {tuple(ids.shape)}"
+        )
+    size = vocabulary(loaded)
+    # Before the model sees them: on another device than the CPU it would fail without a reason.
+    wrong = (ids < 0) if size is None else (ids < 0) | (ids >= size)
+    if bool(wrong.any()):
+        *row, place = wrong.nonzero()[0].tolist()
+        number = row[0] if row else window
+        where = f"place {place}" + ("" if number is None else f" of window {number}")
+        known = "" if size is None else f": {loaded.name} knows the tokens 0 to {size - 1}"
+        raise InputError(f"token id {int(ids[wrong][0])} at {where} is none{known}")
+
+
+def vocabulary(loaded: LoadedModel) -> int | None:
+    """How many tokens the model can read: the rows of its input embedding."""
+    model: Any = loaded.model
+    weight = getattr(model.get_input_embeddings(), "weight", None)
+    return loaded.facts.vocabulary if weight is None else len(weight)
+
+
 def model_inputs(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> dict[str, Tensor]:
     """The same text for every kind of model.
 
     A decoder and an encoder read the window; an encoder-decoder reads it in the encoder and, moved
     to the right behind what its own output starts with, in the decoder.
     """
+    check_ids(loaded, ids)
     model: Any = loaded.model
     ids = ids.to(model.device)
     if loaded.facts.kind != "encoder-decoder":

@@ -32,6 +32,7 @@ from torch import Tensor, nn
 from headgauge.errors import InputError
 from headgauge.models.attention_modules import attention_modules, eager_function, head_count
 from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
+from headgauge.models.readable import IMPLEMENTATIONS, check_readable, uncompiled
 from headgauge.models.softmax_tap import SoftmaxTap, by_head
 from headgauge.threads import here_only, in_turn
 
@@ -42,7 +43,6 @@ Observer = Callable[[ObservedCall], object]
 TOLERANCE = {torch.float64: 1e-8, torch.float32: 1e-3}
 TOLERANCE_HALF = 5e-2
 
-_WRAPPED = ("sdpa", "eager")
 # The interface's order after the module; all else goes by name.
 _POSITIONAL = ("query", "key", "value", "attention_mask")
 _CONTEXT_ARGUMENTS = ("key_value_states", "encoder_hidden_states")
@@ -208,7 +208,7 @@ def intercept(
     Calls with NaN or infinity in a head (`call.finite` tells which) go to `not_finite` or nowhere.
     One block at a time: a second one is refused, and a scan in another thread waits for its end.
     """
-    _check_implementations(model)
+    check_readable(model)
     with ExitStack() as stack:
         stack.enter_context(in_turn(wait=False))
         if not _in_use.acquire(blocking=False):
@@ -222,6 +222,7 @@ def intercept(
             after = module.register_forward_hook(leave, with_kwargs=True, always_call=True)
             stack.callback(after.remove)
         _wrap_interface(seen, stack)
+        stack.enter_context(uncompiled())
         stack.enter_context(seen.tap)
         yield seen
 
@@ -231,7 +232,7 @@ def _wrap_interface(seen: Interception, stack: ExitStack) -> None:
 
     # `register` is public; taking an entry out again is not, and "eager" has none by default.
     entries = AttentionInterface._global_mapping
-    for name in _WRAPPED:
+    for name in IMPLEMENTATIONS:
         original = entries.get(name)
         AttentionInterface.register(name, _wrapper(seen, name, original))
         if original is None:
@@ -260,14 +261,3 @@ def _four_axes(tensor: Tensor | None) -> Tensor | None:
     while tensor is not None and tensor.ndim < 4:
         tensor = tensor.unsqueeze(0)
     return tensor
-
-
-def _check_implementations(model: nn.Module) -> None:
-    """Flash and flex attention hide their masks; what would be measured there is not the model."""
-    configs = (getattr(module, "config", None) for module in model.modules())
-    used = {str(getattr(config, "_attn_implementation", None)) for config in configs}
-    for name in sorted(used - {"None", *_WRAPPED}):
-        raise InputError(
-            f"cannot look into attention implementation {name!r}; "
-            'use model.set_attn_implementation("sdpa") or "eager"'
-        )

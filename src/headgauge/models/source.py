@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from headgauge.errors import InputError
 from headgauge.models.facts import Kind, LoadedModel, describe
 from headgauge.models.loading import load
+from headgauge.models.readable import readable
 from headgauge.threads import in_turn
 
 _opened: dict["ModelSource", LoadedModel] = {}
@@ -57,11 +57,9 @@ class MemorySource:
 
 def wrap(model: nn.Module, tokenizer: Any | None = None, name: str | None = None) -> LoadedModel:
     """A transformers model that is already in memory, as `load` would hand it out."""
-    loose: Any = model
-    if not hasattr(loose, "config"):
-        raise InputError(f"{type(model).__name__} is no transformers model: it has no config")
-    known = name or getattr(loose.config, "_name_or_path", "") or type(model).__name__
-    return LoadedModel(model, tokenizer, known, "memory", describe(model, _kind(loose)))
+    loose: Any = readable(model)
+    known = name or getattr(loose.config, "_name_or_path", "") or type(loose).__name__
+    return LoadedModel(loose, tokenizer, known, "memory", describe(loose, _kind(loose)))
 
 
 def _kind(model: Any) -> Kind:
