@@ -28,7 +28,10 @@ def _config(**changes: Any) -> Break:
 
 
 def _file(name: str, content: str) -> Break:
-    return lambda folder: (folder / name).write_text(content) and None
+    def write(folder: Path) -> None:
+        (folder / name).write_text(content)
+
+    return write
 
 
 def _cut(folder: Path) -> None:

@@ -70,7 +70,9 @@ def test_a_revision_is_part_of_a_run_that_names_it(hub: Path) -> None:
         source = source_of("someone/tiny", None, None, None, revision)
         plan = make_plan(source, list(range(3, 11)), settings)
         assert plan.identity["model"].get("revision") == revision
-        assert describe_plan(plan)["model"].get("revision") == revision
+        described = describe_plan(plan)["model"]
+        assert described is not None
+        assert described.get("revision") == revision
 
 
 def test_a_revision_of_what_is_here(hub: Path, build: Any) -> None:
@@ -100,7 +102,9 @@ def test_a_name_that_is_none(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 5000, "x\0y"])
 def test_a_name_that_no_file_can_have(name: str) -> None:
-    assert "x" in _fails(name)
+    line = _fails(name)
+    assert line.startswith(("cannot read 'x", "no model 'x"))
+    assert len(line) < 300
 
 
 def test_the_hub_out_of_reach() -> None:

@@ -122,6 +122,9 @@ def test_layers_without_tensors(tmp_path: Path, layers: int) -> None:
     path.write_bytes(content.replace(key + struct.pack("<I", 1), key + struct.pack("<I", layers)))
     with pytest.raises(InputError, match=f"{layers} layers in its header, tensors of 1"):
         read_header(path)
+    path.write_bytes(content.replace(b"llama.block_count", b"llama.black_count"))
+    with pytest.raises(InputError, match="0 layers in its header, tensors of 1"):
+        read_header(path)
 
 
 def test_another_version_of_the_format(tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def test_a_folder(folder: Callable[[str], Path], name: str, facts: models.ModelF
     assert not loaded.model.training
     assert loaded.tokenizer is None
     assert loaded.note is not None
+    assert "put its tokenizer.json beside the model" in loaded.note
     assert loaded.quantisation is None
 
 

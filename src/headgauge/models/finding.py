@@ -8,6 +8,7 @@ cache, fetched where it is not whole; from there on it is a folder like any othe
 import importlib.metadata
 import json
 import re
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -72,7 +73,8 @@ def _local(name: str | Path) -> Found | None:
         there = bool(str(name).strip()) and path.exists()
         folder, file = path.is_dir(), path.is_file()
     except (OSError, ValueError) as error:  # no right to look, too long, a NUL
-        raise InputError(f"cannot read {str(name)!r}: {one_line(error)}") from None
+        reason = getattr(error, "strerror", None) or one_line(error)
+        raise InputError(f"cannot read {reprlib.repr(str(name))}: {reason}") from None
     if there and (folder or file):
         return Found("folder", path, str(name)) if folder else Found("gguf", path, path.stem)
     if there:

@@ -31,7 +31,10 @@ _DTYPES = {
 }
 # Weights that are missing or of another shape are told by us, with their names.
 _COMPARED: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
-_NO_TOKENIZER = "put its tokenizer.json beside the model, or give token ids instead of a text"
+_NO_TOKENIZER = (
+    "put its tokenizer.json beside the model, or give token ids instead of a text (from Python, or "
+    'a .jsonl file with lines of {"input_ids": […]})'
+)
 
 
 def load(
@@ -109,9 +112,8 @@ def _convert(path: Path, held: Held, options: dict[str, Any]) -> tuple[Any, Any]
     try:
         with quiet(), gguf_cache.no_bar():
             with bounded(held, path.name):
-                model, info = AutoModelForCausalLM.from_pretrained(
-                    path.parent, **where, **_COMPARED, **options
-                )
+                auto: Any = AutoModelForCausalLM
+                model, info = auto.from_pretrained(path.parent, **where, **_COMPARED, **options)
             _check_weights(info, path.name)
             tokenizer = AutoTokenizer.from_pretrained(path.parent, **where)
     except InputError:
