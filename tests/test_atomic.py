@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 from headgauge import atomic
-from headgauge.atomic import one_line, sweep, whole_file, whole_folder
+from headgauge.atomic import locked, one_line, sweep, whole_file, whole_folder
 from headgauge.errors import InputError
 
 
@@ -49,6 +50,65 @@ def test_a_block_that_fails_leaves_the_old_file(tmp_path):
         write_half()
     assert (tmp_path / "a").read_text() == "old"
     assert names(tmp_path) == ["a"]
+
+
+def test_a_name_may_be_as_long_as_the_system_takes(tmp_path):
+    for name in ("x" * 255, "ß" * 127, "😀" * 63):
+        with whole_file(tmp_path / name) as temporary:
+            temporary.write_text("new")
+        assert (tmp_path / name).read_text() == "new"
+
+
+def test_a_place_that_cannot_be_is_one_line(tmp_path):
+    """Also where the temporary file cannot even be looked for."""
+    (tmp_path / "file").touch()
+
+    def write(place: Path) -> None:
+        with whole_file(place) as temporary:
+            temporary.write_text("new")
+
+    with pytest.raises(InputError, match=r"cannot write .*below: Not a directory$"):
+        write(tmp_path / "file" / "below")
+    with pytest.raises(InputError, match=r"cannot write .*: File name too long$"):
+        write(tmp_path / ("x" * 256))
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_lock_is_held_by_one_at_a_time_and_leaves_nothing(tmp_path):
+    inside, most = 0, 0
+
+    def work():
+        nonlocal inside, most
+        for _ in range(20):
+            with locked(tmp_path):
+                inside += 1
+                most = max(most, inside)
+                time.sleep(0.0002)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1
+    assert names(tmp_path) == []
+
+
+def test_the_lock_of_who_was_killed_is_free(tmp_path):
+    program = """
+import os, signal, sys
+from pathlib import Path
+from headgauge.atomic import locked
+with locked(Path(sys.argv[1])):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert names(tmp_path) == [".writing-lock"]
+    with locked(tmp_path):
+        pass
+    assert names(tmp_path) == []
 
 
 def test_the_first_of_two_folders_stays(tmp_path):

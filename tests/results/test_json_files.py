@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -54,13 +55,38 @@ def test_the_home_folder_may_have_a_space(monkeypatch):
     assert without_paths("no room in /home/anna b/.cache/x: full") == "no room in x: full"
 
 
+@pytest.mark.parametrize("home", ["/", "", "a", "."])
+def test_a_home_that_is_no_folder_of_the_users_garbles_nothing(home, monkeypatch):
+    monkeypatch.setenv("HOME", home)
+    text = "arXiv 2508.17821, N_s/N and a/b. https://x.org/a"
+    assert without_paths(text) == text
+
+
+def test_a_short_home_is_cut_from_paths_alone(monkeypatch):
+    monkeypatch.setenv("HOME", "/a")
+    assert without_paths("either/a or b/a/c, see /a/x and /a") == "either/a or b/a/c, see x and ~"
+
+
+def test_a_user_without_a_home_is_no_error(monkeypatch):
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    assert without_paths("no room in /var/cache/x: full") == "no room in x: full"
+
+
+def test_halves_of_letters_become_question_marks():
+    """As in the name of a file that is not UTF-8."""
+    assert json_text({"a\udcff": ["b\udcff"]}) == '{\n  "a?": [\n    "b?"\n  ]\n}\n'
+
+
 def test_a_file_is_written_in_the_order_of_its_keys(tmp_path):
     write_json(tmp_path / "a.json", {"b": "ä", "a": 1})
     assert (tmp_path / "a.json").read_bytes() == '{\n  "b": "ä",\n  "a": 1\n}\n'.encode()
     assert read_json(tmp_path / "a.json") == {"b": "ä", "a": 1}
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 10**5])
 def test_a_damaged_file_is_told(content, tmp_path):
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.json is damaged: no JSON object$"):

@@ -161,10 +161,76 @@ def test_units_of_an_older_schema_are_made_again(made, small_run):
     assert small_run.KEYS[0] not in RunFolder.open(made, small_run.SETTINGS).finished()
 
 
+@pytest.mark.parametrize("name", ["heads", "curves", "samples", "rows", "depth"])
+def test_a_damaged_table_is_told_and_made_again(name, made, small_run):
+    before = bytes_of(made)
+    flip_a_bit(made / f"{name}.parquet")
+    said = rf"{name}.parquet is damaged: not the bytes that were written; repeat the command"
+    with pytest.raises(InputError, match=said):
+        load_run(made).table(name)
+    small_run.make(made, 0)
+    assert bytes_of(made) == before
+    load_run(made).table(name)
+
+
 def test_what_is_no_unit_is_left_alone(made, small_run):
     (made / "units" / "notes").mkdir()
     assert RunFolder.open(made, small_run.SETTINGS).finished() == set(small_run.KEYS)
     assert (made / "units" / "notes").is_dir()
+
+
+# Names
+
+
+ODD = [
+    "run[v2]",
+    "run*",
+    "run?",
+    "{run}",
+    "%20run",
+    "a b",
+    "läuft Ω",
+    "two\nlines",
+    "layer=3",
+    "~run",
+]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such names there")
+@pytest.mark.parametrize("name", ODD)
+def test_a_folders_name_is_no_pattern(name, small_run, made, tmp_path, monkeypatch):
+    """Not even beside folders that it would match, and from where it stands."""
+    (tmp_path / "runv").symlink_to(made)
+    (tmp_path / "run1").symlink_to(made)
+    monkeypatch.chdir(tmp_path)
+    run = RunFolder.open(name, {})
+    run.write_manifest(small_run.described({}))
+    for key in small_run.KEYS[:2]:
+        run.add(small_run.unit_tables(key))
+    run.merge(small_run.KEYS[:2])
+    found = load_run(name)
+    assert found.heads.select("window", "length").n_unique() == 2
+    assert found.rows is not None
+    assert found.rows.collect().height == found.manifest["tables"]["rows"]["rows"]
+    assert found.table("depth").height == found.manifest["tables"]["depth"]["rows"]
+    assert run.finished() == set(small_run.KEYS[:2])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such names there")
+def test_places_that_cannot_be_are_one_line(tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "file").touch()
+    places = ["x" * 300, "loop", "dangling", "file", "file/below", "loop/below", "a\udcff", "a\0b"]
+    for place in [*(tmp_path / name for name in places), Path("/dev/full")]:
+        for call in (
+            lambda place=place: RunFolder.open(place, {}),
+            lambda place=place: load_run(place),
+        ):
+            with pytest.raises(InputError) as error:
+                call()
+            assert "\n" not in str(error.value)
+    assert sorted(os.listdir(tmp_path)) == ["dangling", "file", "loop"]
 
 
 # Refusals

@@ -63,3 +63,43 @@ def test_nothing_of_the_machine_is_in_the_manifest(tmp_path):
     open_simulation(tmp_path / "run", SETTINGS, "cpu")
     text = str(read_json(tmp_path / "run" / "manifest.json"))
     assert str(tmp_path) not in text
+
+
+def test_two_at_work_in_one_folder_lose_nothing_of_each_other(tmp_path):
+    first = open_simulation(tmp_path, SETTINGS, "cpu")
+    second = open_simulation(tmp_path, SETTINGS, "cpu")
+    for number, name in enumerate(DYNAMICS_TABLES):
+        (first, second)[number % 2].write(name, empty(name), 1.0 + number)
+    assert all(first.has(name) for name in DYNAMICS_TABLES)
+    first.finish([])
+    second.write("phase", empty("phase"), 9.0)
+    manifest, _ = load_simulation(tmp_path)
+    assert manifest["tables"].keys() == DYNAMICS_TABLES.keys()
+    assert manifest["times"]["seconds"].keys() == DYNAMICS_TABLES.keys()
+
+
+def test_a_damaged_table_is_told_and_made_again(tmp_path):
+    folder = open_simulation(tmp_path, SETTINGS, "cpu")
+    for name in DYNAMICS_TABLES:
+        folder.write(name, empty(name))
+    folder.finish([])
+    path = tmp_path / "dynamics" / "rates.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(InputError, match=r"rates.parquet is damaged: not the bytes .*; repeat the"):
+        load_simulation(tmp_path)
+    again = open_simulation(tmp_path, SETTINGS, "cpu")
+    assert not again.has("rates")
+    again.write("rates", empty("rates"))
+    load_simulation(tmp_path)
+
+
+@pytest.mark.parametrize(("field", "value"), [("tokens", None), ("beta", "5"), ("horizon", [])])
+def test_settings_that_a_view_needs_are_looked_at(field, value, tmp_path):
+    folder = open_simulation(tmp_path, SETTINGS | {field: value}, "cpu")
+    for name in DYNAMICS_TABLES:
+        folder.write(name, empty(name))
+    folder.finish([])
+    with pytest.raises(InputError, match=rf"manifest.json is damaged: settings.{field} is"):
+        load_simulation(tmp_path)
