@@ -187,7 +187,7 @@ MUTANTS = [
     ("13", f"{N}.example_first_order_printed", "math.sqrt(2) *", "2 *"),
     ("14", f"{F}.mean_over_directions", "math.sqrt(2 / math.pi)", "math.sqrt(math.pi / 4)"),
     ("14", f"{F}.mean_over_directions", "/ chi_mean / temp", "/ math.sqrt(size) / temp"),
-    ("14", f"{F}.root_mean_square_over_directions", "math.sqrt(dim or", "1 + math.sqrt(dim or"),
+    ("14", f"{F}.root_mean_square_over_directions", "math.sqrt(_size(", "1 + math.sqrt(_size("),
     ("14", f"{F}.root_mean_square_over_directions", "temperature) /", "1.0) /"),
     ("14", f"{F}.mean_over_directions", "2 * real", "4 * real"),
     ("14", f"{F}.mean_over_directions", "missing / unit", "2 * missing / unit"),

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from headgauge import models
-from headgauge.diagnostics import depth
+from headgauge.diagnostics import depth, scan
 from headgauge.diagnostics.depth import depth_table
 from headgauge.results import DepthRow, HeadRow, UnitKey, frame_schema
 from norm_families import NAMED
@@ -133,6 +133,30 @@ def test_a_sink_that_goes_again_stays_left_out() -> None:
     _with_sink(model, 0)
     _with_sink(model, 1, 0.001)
     assert _table("llama", model=model)[0]["tokens"].to_list() == [23] * 3
+
+
+@pytest.mark.parametrize(("tokens", "layers", "adds"), [(2, 2, True), (3, 1, True), (24, 2, False)])
+def test_small_windows_and_attention_that_adds_nothing(
+    tokens: int, layers: int, adds: bool
+) -> None:
+    """Through the whole of a scan, its notes and its predictions."""
+    model: Any = NAMED["llama"].build("sdpa")
+    model.model.layers = model.model.layers[:layers]
+    for layer in model.model.layers:
+        layer.self_attn.o_proj.weight.data *= adds
+    ids = NAMED["llama"].inputs()["input_ids"][:1, :tokens]
+    found = scan(model, ids, top_n=[1], depth=True)
+    table = found.depth
+    assert table is not None
+    assert table["layer"].to_list() == list(range(layers + 1))
+    assert set(table["tokens"]) == {tokens}
+    state = model.get_input_embeddings()(ids)[0].detach().double()
+    cosines = _cosines(state, False)
+    assert table["mean_cosine"][0] == pytest.approx(sum(cosines) / len(cosines), abs=1e-9)
+    assert table["least_cosine"][0] == pytest.approx(min(cosines), abs=1e-9)
+    assert (table["attention_norm"][0] > 0) == adds
+    assert (table["attention_speed"][0] > 0) == adds
+    assert found.depth_layers()["predicted_cosine"].null_count() == (0 if adds else layers + 1)
 
 
 def test_many_tokens_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,6 +76,27 @@ def test_the_start_is_the_mean_over_the_longest_windows() -> None:
     assert prediction.start_of(_depth(effective_n=None), causal=False) is None
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"attention_norm": 0.0},
+        {"attention_norm": math.nan},
+        {"attention_norm": math.inf},
+        {"radius": 0.0},
+        {"effective_n": math.nan},
+        {"mean_cosine": -1.0, "effective_n": 99.0},  # evenly over directions that cancel
+    ],
+)
+def test_nothing_to_start_from(first: dict[str, float]) -> None:
+    depth = _depth(**first)
+    assert prediction.start_of(depth, causal=True) is None
+    assert prediction.depth_curves(depth, causal=True).height == 0
+    assert prediction.by_layer(depth, prediction.depth_curves(depth, causal=True)).height == 5
+    told = prediction.depth_notes(depth, "decoder")[-1]
+    assert told.startswith("depth: nothing is predicted")
+    assert told.endswith("or is nothing")
+
+
 def test_curves_are_the_reduced_systems() -> None:
     depth = _depth()
     curves = prediction.depth_curves(depth, causal=True)

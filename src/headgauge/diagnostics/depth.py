@@ -24,6 +24,7 @@ from headgauge.results.schema import frame_schema
 
 SINK = 10.0  # times the median length
 SAMPLE = 1024  # tokens that make the pairs
+_FEW = 3  # tokens among which none is a sink: two or less beside it have no median to speak of
 _TRACED = 16  # tokens by which the norms are recognised
 _AT_ONCE = 1024  # tokens whose vectors are held in float64
 
@@ -86,7 +87,9 @@ class _Reader:
         # On the CPU, because not every device has float64.
         gaps = gaps_of(_directions(entering[picked].cpu().double(), centres))
         moved = _moved(entering, leaving, attention, centres)
-        kept = [(self._without, 1)] if self._sink else [(self._without, 1), (self._all, 0)]
+        kept = [] if self._sink else [(self._all, 0)]
+        if len(entering) > _FEW:
+            kept.append((self._without, 1))
         for rows, first in kept:
             tokens = {"tokens": len(entering) - first}
             pairs = _pairs(gaps[first:, first:])
@@ -102,7 +105,7 @@ def _effective_keys(heads: pl.DataFrame) -> dict[tuple[str, int], float]:
 
 def _is_sink(vectors: Vectors) -> bool:
     lengths = vectors.float().norm(dim=-1)
-    return bool(len(lengths) > 3 and lengths[0] > SINK * lengths[1:].median())
+    return bool(len(lengths) > _FEW and lengths[0] > SINK * lengths[1:].median())
 
 
 def _spread(tokens: int) -> Tensor:

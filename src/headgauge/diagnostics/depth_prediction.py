@@ -56,13 +56,17 @@ def scheme_of(depth: pl.DataFrame) -> models.Recognised:
 
 
 def start_of(depth: pl.DataFrame, causal: bool) -> Start | None:
-    """From layer 0, means over the longest windows; None where it lacks a number."""
+    """From layer 0, means over the longest windows; None where there is nothing to start from: a
+    number is missing, or tokens without a length or an attention that adds nothing set no unit."""
     first = by_layer(depth).row(0, named=True)
-    if first["attention_norm"] is None or first["effective_n"] is None:
+    known = [first[name] for name in ("radius", "attention_norm", "effective_n")]
+    if any(each is None or not 0 < each < math.inf for each in known):
         return None
     tokens = int(first["tokens"])
     gamma = min(max(first["mean_cosine"], -1 / (tokens - 1)), 1 - 1e-12)
     beta, exact = fitting_beta(first["effective_n"], tokens, gamma, causal)
+    if beta == 0 and gamma <= -1 / (tokens - 1):  # an even mean of directions that cancel
+        return None
     unit, effective = first["attention_norm"], first["effective_n"]
     return Start(tokens, gamma, first["radius"], unit, effective, beta, exact)
 
@@ -165,8 +169,8 @@ def depth_notes(depth: pl.DataFrame, kind: str) -> list[str]:
 def _prediction_notes(start: Start | None) -> list[str]:
     if start is None:
         return [
-            "depth: nothing is predicted, because layer 0's heads were not measured or what its "
-            "attention adds could not be told"
+            "depth: nothing is predicted, because layer 0's heads were not measured, or what its "
+            "attention adds could not be told or is nothing"
         ]
     fitted = "" if start.exact else ", the nearest there is"
     return [

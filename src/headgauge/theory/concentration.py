@@ -8,9 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys
+
 
 def entropy(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
     """−Σ α log α in nats, 0·log 0 = 0. Weights that do not sum to one are used as they are."""
+    check_keys(weights)
     return -torch.special.xlogy(weights, weights).sum(-1)
 
 
@@ -21,9 +24,11 @@ def effective_n(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
 
 def sink_weight(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
     """The weight on the first token of the sequence."""
+    check_keys(weights)
     return weights[..., 0]
 
 
 def max_logit(logits: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
     """max_j l_j, where l is q·k·scale: what the model computes before it caps or biases logits."""
+    check_keys(logits)
     return logits.amax(-1)

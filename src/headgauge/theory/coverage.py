@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys, check_whole, is_whole
+
 
 def multi_head_coverage(separability: float, heads: int) -> float:
     """1 − (1 − p)^H.
@@ -19,6 +21,7 @@ def multi_head_coverage(separability: float, heads: int) -> float:
     >>> round(multi_head_coverage(0.8, 3), 3)
     0.992
     """
+    check_whole("heads", heads, 0)
     return 1 - (1 - separability) ** heads
 
 
@@ -50,8 +53,7 @@ def shared_coverage(
     >>> shared_coverage(torch.tensor([[True, False], [True, True]]), 1).item()
     0.75
     """
-    there = separable.shape[-2]
-    _check_heads(heads, there)
+    there = _heads_there(separable, heads)
     counts = separable.sum(-2)
     missed = torch.tensor(
         [math.comb(there - count, heads) / math.comb(there, heads) for count in range(there + 1)],
@@ -68,8 +70,7 @@ def independent_coverage(
 
     The mean of the products is e_H(1 − p)/C(M, H), with the elementary symmetric polynomial.
     """
-    there = separable.shape[-2]
-    _check_heads(heads, there)
+    there = _heads_there(separable, heads)
     missed = 1 - separable.double().mean(-1)
     sums = [torch.ones_like(missed[..., 0])]
     sums += [torch.zeros_like(missed[..., 0]) for _ in range(heads)]
@@ -79,6 +80,9 @@ def independent_coverage(
     return 1 - sums[heads] / math.comb(there, heads)
 
 
-def _check_heads(heads: int, there: int) -> None:
-    if not 1 <= heads <= there:
-        raise ValueError(f"needs 1 <= heads <= {there}, got {heads}")
+def _heads_there(separable: Tensor, heads: int) -> int:
+    check_keys(separable)
+    there = separable.shape[-2]
+    if not is_whole(heads, 1, there):
+        raise ValueError(f"heads must be whole: needs 1 <= heads <= {there}, got {heads}")
+    return there

@@ -28,6 +28,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_vectors, check_whole
 from headgauge.theory.distance import distances_to_context
 from headgauge.theory.selection import (
     context_vector,
@@ -42,6 +43,7 @@ def largest_cross_distance(
     vectors: Float[Tensor, "*#rows keys dim"], selected: Bool[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows"]:
     """d₁ = max over i ∉ I, j ∈ I of ‖x_i − x_j‖; 0 where one of the two sets is empty."""
+    check_vectors(vectors)
     apart = torch.cdist(vectors, vectors, compute_mode="donot_use_mm_for_euclid_dist")
     crossing = ~selected[..., :, None] & selected[..., None, :]
     return torch.where(crossing, apart, 0.0).amax((-2, -1))
@@ -51,6 +53,7 @@ def largest_selected_norm(
     vectors: Float[Tensor, "*#rows keys dim"], selected: Bool[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows"]:
     """max_{j∈I} ‖x_j‖."""
+    check_vectors(vectors)
     return (torch.linalg.vector_norm(vectors, dim=-1) * selected).amax(-1)
 
 
@@ -130,6 +133,7 @@ def sandwich(
     context = context_vector(weights, vectors, selected)
     exact = distances_to_context(weights, vectors, selected)
     norms = torch.linalg.vector_norm(y, dim=-1)
+    check_whole("peel", peel, 0)
     peel = min(peel, weights.shape[-1])
     heaviest = top_n(torch.where(selected, -1.0, norms), peel) & ~selected
     others = ~selected & ~heaviest

@@ -27,15 +27,20 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys, check_whole, is_whole
 from headgauge.theory.distance import distance
 from headgauge.theory.selection import leave_one_out_sum, top_n_indices, weighted
 
 EXACT_LIMIT = 200_000
 
 
-def _check_n(n: int, keys: int) -> None:
-    if not 0 <= n <= keys:
-        raise ValueError(f"a random N-subset needs 0 <= N <= keys, got N={n} for {keys} keys")
+def _check_n(n: int, weights: Tensor) -> None:
+    check_keys(weights)
+    keys = weights.shape[-1]
+    if not is_whole(n, 0, keys):
+        raise ValueError(
+            f"a random N-subset needs a whole N, 0 <= N <= keys, got N={n} for {keys} keys"
+        )
 
 
 def _norm(values: Tensor) -> Tensor:
@@ -46,6 +51,7 @@ def printed(
     weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
 ) -> Float[Tensor, "*rows"]:
     """Theorem 1.2's main term as printed in the main text. False; ε aside, it is off both ways."""
+    _check_n(n, weights)
     length = weights.shape[-1]
     return (length - n) / length * _printed_norms(weights, vectors, n).sum(-1)
 
@@ -54,6 +60,7 @@ def slides(
     weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
 ) -> Float[Tensor, "*rows"]:
     """The same with squared norms, as on the slides. False: E is of degree one in the vectors."""
+    _check_n(n, weights)
     length = weights.shape[-1]
     return (length - n) / length * (_printed_norms(weights, vectors, n) ** 2).sum(-1)
 
@@ -61,7 +68,6 @@ def slides(
 def _printed_norms(weights: Tensor, vectors: Tensor, n: int) -> Tensor:
     """‖(α_i + N/(L−1))x_i − x̄‖ for every i."""
     length = weights.shape[-1]
-    _check_n(n, length)
     mean = weighted(weights, vectors).sum(-2, keepdim=True)
     nu = n / (length - 1) if length > 1 else 0.0
     return _norm((weights + nu)[..., None] * vectors - mean)
@@ -71,8 +77,7 @@ def conditional_moments(
     weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
 ) -> tuple[Float[Tensor, "*rows keys"], Float[Tensor, "*rows keys"]]:
     """‖m_i‖ and V_i: mean and variance of y_i − s given that i was not drawn."""
-    length = weights.shape[-1]
-    _check_n(n, length)
+    _check_n(n, weights)
     y = weighted(weights, vectors)
     mean, variance = _sum_of_others(y, n)
     return _norm(y - mean), variance
@@ -134,8 +139,9 @@ def stratified_sandwich(
     strata: int = 2,
 ) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
     """The sandwich, conditioned on which of the `strata` heaviest keys (largest ‖y‖) were drawn."""
+    _check_n(n, weights)
+    check_whole("strata", strata, 0)
     length = weights.shape[-1]
-    _check_n(n, length)
     y = weighted(weights, vectors)
     order = top_n_indices(_norm(y), length)
     y = y.gather(-2, order[..., None].expand(y.shape))
@@ -172,8 +178,8 @@ def exact(
     weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
 ) -> Float[Tensor, "*rows"]:
     """E by enumerating all N-subsets: the oracle for small L."""
+    _check_n(n, weights)
     length = weights.shape[-1]
-    _check_n(n, length)
     subsets = math.comb(length, n)
     if subsets > EXACT_LIMIT:
         raise ValueError(
@@ -200,8 +206,9 @@ def monte_carlo(
     With a sink the standard error misleads: the rare draws that carry the mean may be missing.
     Prefer `stratified_sandwich` there.
     """
+    _check_n(n, weights)
+    check_whole("draws", draws, 1)
     length = weights.shape[-1]
-    _check_n(n, length)
     samples = []
     for _ in range(draws):
         chosen = torch.randperm(length, generator=generator, device=weights.device)[:n]

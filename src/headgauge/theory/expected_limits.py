@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys, is_whole
 from headgauge.theory.selection import context_vector, weighted
 
 
@@ -31,9 +32,10 @@ def cap(
     weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
 ) -> Float[Tensor, "*rows"]:
     """(1 − N/L)(N + 1)S ≥ E for every row."""
+    check_keys(weights)
     length = weights.shape[-1]
-    if not 0 <= n <= length:
-        raise ValueError(f"the cap needs 0 <= N <= keys, got N={n} for {length} keys")
+    if not is_whole(n, 0, length):
+        raise ValueError(f"the cap needs a whole N, 0 <= N <= keys, got N={n} for {length} keys")
     return (1 - n / length) * (n + 1) * corollary_2_printed(weights, vectors)
 
 

@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys, check_positive, check_whole
 from headgauge.theory.selection import missing_mass
 from headgauge.theory.sensitivity import frobenius_norm, leading_direction
 
@@ -44,6 +45,7 @@ def change_of_weights(
     would be lost. With δ the step of each logit beyond the winner's, log p′ − log p is δ − c with
     c = log Σ p e^δ = log1p(Σ p (e^δ − 1)), and p′ − p follows from it by expm1.
     """
+    check_keys(logits)
     log_base = torch.log_softmax(logits / temperature, -1)
     base = log_base.exp()
     winner = base.argmax(-1, keepdim=True)
@@ -61,6 +63,7 @@ def random_direction(
     logits: Float[Tensor, "*rows keys"], generator: torch.Generator | None = None
 ) -> Float[Tensor, "*rows keys"]:
     """A uniform unit vector per row, as Algorithm 5 draws it."""
+    check_keys(logits)
     normal = torch.randn(
         logits.shape, dtype=logits.dtype, device=logits.device, generator=generator
     )
@@ -80,6 +83,8 @@ def worst_sensitivity(
 
 def sharp_bound(epsilon: float, temperature: float = 1.0) -> float:
     """(√2/ε) tanh(ε/(2√2 T)): the largest g over all logits and directions, attained at L = 2."""
+    check_positive("epsilon", epsilon)
+    check_positive("temperature", temperature)
     return math.sqrt(2) / epsilon * math.tanh(epsilon / (2 * math.sqrt(2) * temperature))
 
 
@@ -87,6 +92,8 @@ def direction_bound(
     direction: Float[Tensor, "*rows keys"], epsilon: float, temperature: float = 1.0
 ) -> Float[Tensor, "*rows"]:
     """(√2/ε) tanh(ε·(max v − min v)/(4T)): the same for a given direction."""
+    check_keys(direction)
+    check_positive("epsilon", epsilon)
     reach = direction.amax(-1) - direction.amin(-1)
     return math.sqrt(2) / epsilon * torch.tanh(epsilon * reach / (4 * temperature))
 
@@ -95,7 +102,7 @@ def root_mean_square_over_directions(
     weights: Float[Tensor, "*rows keys"], temperature: float = 1.0, dim: int | None = None
 ) -> Float[Tensor, "*rows"]:
     """√E‖∇α v‖² = ‖C‖_F/(T√D) over unit v in R^D; D counts masked keys too if v covers them."""
-    return frobenius_norm(weights, temperature) / math.sqrt(dim or weights.shape[-1])
+    return frobenius_norm(weights, temperature) / math.sqrt(_size(weights, dim))
 
 
 def mean_over_directions(
@@ -116,9 +123,11 @@ def mean_over_directions(
     so nothing cancels, not even next to a one-hot row. The trapezoid rule in log θ converges
     geometrically; beyond its ends the integrand is e^{±t} and the rest is a geometric series.
     """
+    missing = missing_mass(weights)
+    size = _size(weights, dim)
+    check_whole("nodes", nodes, 2)
     ordered = torch.sort(weights, dim=-1, descending=True, stable=True).values
     first, rest = ordered[..., :1], ordered[..., 1:]
-    missing = missing_mass(weights)
     scale = frobenius_norm(weights)
     unit = torch.where(scale == 0, 1.0, scale)
 
@@ -140,6 +149,13 @@ def mean_over_directions(
         if node in (0, nodes - 1):
             total = total + value / math.expm1(step)
     mean = math.sqrt(2 / math.pi) * step * total * unit
-    size = dim or weights.shape[-1]
     chi_mean = math.sqrt(2) * math.exp(math.lgamma((size + 1) / 2) - math.lgamma(size / 2))
     return torch.where(scale == 0, 0.0, mean / chi_mean / temperature)
+
+
+def _size(weights: Tensor, dim: int | None) -> int:
+    """D, the keys of a row unless it is told."""
+    if dim is None:
+        return weights.shape[-1]
+    check_whole("dim", dim, 1)
+    return dim

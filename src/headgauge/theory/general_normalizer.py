@@ -24,6 +24,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys
 from headgauge.theory.sensitivity import largest_eigenvalue
 
 
@@ -31,6 +32,7 @@ def normalise(
     function: Callable[[Tensor], Tensor], logits: Float[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows keys"]:
     """α_i = F(l_i)/Σ F(l_j) (eq. 3)."""
+    check_keys(logits)
     values = function(logits)
     return values / values.sum(-1, keepdim=True)
 
@@ -39,6 +41,7 @@ def jacobian(
     values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows keys keys"]:
     """∂α_i/∂l_k = δ_ik p_i φ_i − p_i p_k φ_k, with p_i φ_i = F′_i/S_F so that F may be zero."""
+    check_keys(values)
     total = values.sum(-1, keepdim=True)
     weights, scaled = values / total, slopes / total
     return torch.diag_embed(scaled) - weights[..., :, None] * scaled[..., None, :]
@@ -62,6 +65,7 @@ def uncapped_lemma_2_printed(
     values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows"]:
     """The first argument of eq. (13)'s minimum."""
+    check_keys(values)
     length, smallest = values.shape[-1], values.amin(-1)
     bracket = 1 / (length * smallest) + values.abs().amax(-1) / (length * smallest) ** 2
     return slopes.abs().amax(-1) * bracket
@@ -71,6 +75,7 @@ def euclidean_bound(
     values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows"]:
     """Eq. (13) with ‖F‖₂ and ‖F′‖₂ the Euclidean norms and without the cap. True."""
+    check_keys(values)
     norm = torch.linalg.vector_norm
     length, smallest = values.shape[-1], values.amin(-1)
     bracket = 1 / (length * smallest) + norm(values, dim=-1) / (length * smallest) ** 2
@@ -81,6 +86,7 @@ def logarithmic_bound(
     values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows"]:
     """λ₁(C(p)) max|F′/F| for F > 0, the corrected Lemma 2; exact for softmax."""
+    check_keys(values)
     weights = values / values.sum(-1, keepdim=True)
     return largest_eigenvalue(weights) * (slopes / values).abs().amax(-1)
 
@@ -89,6 +95,7 @@ def projector_bound(
     values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows"]:
     """max|F′| √L ‖F‖₂/S_F²: better where F is nearly linear, attained for constant F′."""
+    check_keys(values)
     norm = torch.linalg.vector_norm(values, dim=-1)
     root = math.sqrt(values.shape[-1])
     return slopes.abs().amax(-1) * root * norm / values.sum(-1) ** 2
@@ -98,5 +105,6 @@ def smallest_value_bound(
     values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows"]:
     """max|F′| max F/(L m²): what Lemma 2 becomes in its own terms, once it is corrected."""
+    check_keys(values)
     length, smallest = values.shape[-1], values.amin(-1)
     return slopes.abs().amax(-1) * values.amax(-1) / (length * smallest**2)

@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_vectors
+
 
 def mean_cosine(vectors: Float[Tensor, "*sets tokens dim"]) -> Float[Tensor, "*sets"]:
     """The mean of ⟨x_i, x_j⟩ over i ≠ j: (‖Σx‖² − Σ‖x‖²)/(L(L−1))."""
@@ -25,6 +27,7 @@ def effective_dimension(vectors: Float[Tensor, "*sets tokens dim"]) -> Float[Ten
 
     Uniform vectors have E⟨x_i, x_j⟩² = 1/d, so L of them give about dL/(d + L − 1).
     """
+    check_vectors(vectors)
     tokens, dim = vectors.shape[-2:]
     smaller = vectors @ vectors.mT if tokens < dim else vectors.mT @ vectors
     return vectors.square().sum((-2, -1)).square() / smaller.square().sum((-2, -1))
@@ -44,6 +47,7 @@ def nearest_distances(vectors: Float[Tensor, "*sets tokens dim"]) -> Float[Tenso
 
 
 def _pairs(vectors: Float[Tensor, "*sets tokens dim"]) -> int:
+    check_vectors(vectors)
     tokens = vectors.shape[-2]
     if tokens < 2:
         raise ValueError(f"a pair needs 2 vectors or more, got {tokens}")

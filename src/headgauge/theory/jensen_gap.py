@@ -22,9 +22,8 @@ from headgauge.theory.expected_distance import conditional_moments
 from headgauge.theory.selection import leave_one_out_sum, weighted
 
 
-def _bound(factor: float, weights: Tensor, vectors: Tensor, n: int) -> Tensor:
+def _sum(weights: Tensor, vectors: Tensor, centre: Tensor, factor: float) -> Tensor:
     """factor · Σ_i Σ_{j≠i}‖y_j‖²/‖m_i‖, where nothing divided by nothing is nothing."""
-    centre, _ = conditional_moments(weights, vectors, n)
     squares = factor * leave_one_out_sum((weighted(weights, vectors) ** 2).sum(-1))
     return torch.where(squares > 0, squares / centre, 0.0).sum(-1)
 
@@ -33,17 +32,20 @@ def printed(
     weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
 ) -> Float[Tensor, "*rows"]:
     """½(1 − N/L) Σ_i ν Σ_{j≠i}‖y_j‖² / ‖m_i‖. True but loose; infinite where an m_i vanishes."""
+    centre, _ = conditional_moments(weights, vectors, n)
     length = weights.shape[-1]
     nu = n / (length - 1) if length > 1 else 0.0
-    return _bound(0.5 * (1 - n / length) * nu, weights, vectors, n)
+    return _sum(weights, vectors, centre, 0.5 * (1 - n / length) * nu)
 
 
 def appendix(
     weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
 ) -> Float[Tensor, "*rows"]:
     """Eqs. (25) and (26), with the undefined s_i read as E[s | i ∉ I]. True but vacuous."""
+    centre, _ = conditional_moments(weights, vectors, n)
     length = weights.shape[-1]
-    return _bound(0.5 * (length - n) / length * n * max(length - n - 1, 0), weights, vectors, n)
+    factor = 0.5 * (length - n) / length * n * max(length - n - 1, 0)
+    return _sum(weights, vectors, centre, factor)
 
 
 def corrected(

@@ -14,11 +14,13 @@ independent samples, where the paper's are two numbers for each of the same 144 
 
 import math
 
+from headgauge.theory.checks import is_whole
+
 
 def p_value(excess: int, heads: int) -> float:
     """P(D ≥ k/n) under independence and equality, for k = `excess` and n = `heads` per sample."""
-    if not 0 <= excess <= heads or heads < 1:
-        raise ValueError(f"needs 0 <= excess <= heads, got {excess} and {heads}")
+    if not (is_whole(heads, 1) and is_whole(excess, 0, heads)):
+        raise ValueError(f"needs whole numbers 0 <= excess <= heads, got {excess} and {heads}")
     if excess == 0:
         return 1.0
     total = sum(

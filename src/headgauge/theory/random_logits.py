@@ -35,7 +35,7 @@ def entmax_largest(alpha: float, density: float, length: int) -> float:
     >>> round(entmax_largest(2.0, 1.0, 20_000), 6)
     0.01
     """
-    _check(alpha, density)
+    _check(alpha, density, length)
     return (alpha / (density * length)) ** (1 / alpha)
 
 
@@ -45,16 +45,20 @@ def entmax_support(alpha: float, density: float, length: int) -> float:
     >>> round(entmax_support(2.0, 1.0, 20_000), 6)
     200.0
     """
-    _check(alpha, density)
+    _check(alpha, density, length)
     beta = 1 / (alpha - 1)
     return (density * length) ** (1 / alpha) * ((beta + 1) * beta**beta) ** (1 - 1 / alpha)
 
 
 def ssmax_largest(s: float, density: float, length: int) -> float:
     """s log L/(fL), what the largest weight of SSMax tends to in ratio."""
+    _check(2.0, density, length)
     return s * math.log(length) / (density * length)
 
 
-def _check(alpha: float, density: float) -> None:
-    if not (1 < alpha <= 2 and density > 0):
-        raise ValueError(f"needs 1 < alpha <= 2 and a positive density, got {alpha} and {density}")
+def _check(alpha: float, density: float, length: int) -> None:
+    if not (1 < alpha <= 2 and density > 0 and length >= 1):
+        raise ValueError(
+            "needs 1 < alpha <= 2 and a positive density and length, "
+            f"got {alpha}, {density} and {length}"
+        )

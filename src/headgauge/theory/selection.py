@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys, check_vectors, is_whole
+
 
 def top_n_indices(weights: Float[Tensor, "*rows keys"], n: int) -> Int[Tensor, "*rows n"]:
     """Indices of the n largest weights, largest first; among equal weights the lowest index.
@@ -18,8 +20,10 @@ def top_n_indices(weights: Float[Tensor, "*rows keys"], n: int) -> Int[Tensor, "
     >>> top_n_indices(torch.tensor([0.2, 0.4, 0.4]), 2)
     tensor([1, 2])
     """
-    if not 0 <= n <= weights.shape[-1]:
-        raise ValueError(f"top-N needs 0 <= N <= keys, got N={n} for {weights.shape[-1]} keys")
+    check_keys(weights)
+    if not is_whole(n, 0, weights.shape[-1]):
+        keys = weights.shape[-1]
+        raise ValueError(f"top-N needs a whole N, 0 <= N <= keys, got N={n} for {keys} keys")
     return torch.sort(weights, dim=-1, descending=True, stable=True).indices[..., :n]
 
 
@@ -33,6 +37,8 @@ def weighted(
     weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"]
 ) -> Float[Tensor, "*rows keys dim"]:
     """y_i = α_i x_i."""
+    check_keys(weights)
+    check_vectors(vectors)
     return weights[..., None] * vectors
 
 
@@ -49,6 +55,7 @@ def selected_mass(
     weights: Float[Tensor, "*rows keys"], selected: Bool[Tensor, "*rows keys"]
 ) -> Float[Tensor, "*rows"]:
     """ᾱ = Σ_{i∈I} α_i."""
+    check_keys(weights)
     return (weights * selected).sum(-1)
 
 
@@ -56,6 +63,7 @@ def sums_to_one(
     weights: Float[Tensor, "*rows keys"], tolerance: float = 1e-5
 ) -> Bool[Tensor, "*rows"]:
     """Where a row is a probability vector: bounds that need that are NaN elsewhere."""
+    check_keys(weights)
     return ((weights.sum(-1) - 1).abs() <= tolerance) & (weights >= 0).all(-1)
 
 
@@ -76,6 +84,7 @@ def leave_one_out_sum(values: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*ro
     Subtracting v_i from the sum loses digits only where v_i is more than half of it, so the
     largest entry alone has its rest added up afresh.
     """
+    check_keys(values)
     largest = values.argmax(-1, keepdim=True)
     rest = values.scatter(-1, largest, 0.0).sum(-1, keepdim=True)
     subtracted = rest + values.gather(-1, largest) - values

@@ -11,10 +11,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys
 from headgauge.theory.sensitivity import largest_eigenvalue
 
 
 def jacobian_bound(logits: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
     """max p + max|z|·λ₁(C(p)), attained by two equal logits that are not negative."""
+    check_keys(logits)
     p = torch.softmax(logits, -1)
     return p.amax(-1) + logits.abs().amax(-1) * largest_eigenvalue(p)

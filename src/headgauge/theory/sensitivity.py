@@ -25,6 +25,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys, check_positive, check_whole
 from headgauge.theory.selection import leave_one_out_sum, missing_mass
 
 
@@ -54,6 +55,7 @@ def solve_secular(
     Weights that sum to 1 − c act as if a key that carries c but does not count had been left out:
     c·ν/(ν + p₂) joins the sum. `missing` gives c where it is known better than as 1 − Σp.
     """
+    check_keys(weights)
     missing = missing_mass(weights) if missing is None else missing.to(weights.dtype)
     ordered, order = torch.sort(weights, dim=-1, descending=True, stable=True)
     first, rest = ordered[..., 0], ordered[..., 1:]
@@ -152,6 +154,7 @@ def frobenius_norm(
 
 def _largest_and_rest(weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """p₁, the others in falling order, and 1 − p₁ as the sum of all that is not p₁."""
+    check_keys(weights)
     ordered = torch.sort(weights, dim=-1, descending=True, stable=True).values
     first, rest = ordered[..., 0], ordered[..., 1:]
     return first, rest, rest.sum(-1) + missing_mass(weights)
@@ -189,16 +192,19 @@ def closed_upper_bound(
 
 def corollary_3_printed(temperature: float) -> float:
     """Corollary 3 as printed: min{1/(4T), √2}. False."""
+    check_positive("temperature", temperature)
     return min(1 / (4 * temperature), math.sqrt(2))
 
 
 def corollary_3(temperature: float) -> float:
     """Corollary 3 corrected: 1/(2T), attained by two equal logits."""
+    check_positive("temperature", temperature)
     return 1 / (2 * temperature)
 
 
 def example_first_order_printed(epsilon: float, temperature: float) -> float:
     """Section 2.3's estimate √2·ε/T for the swap of two nearly equal top logits. False."""
+    check_positive("temperature", temperature)
     return math.sqrt(2) * epsilon / temperature
 
 
@@ -210,6 +216,8 @@ def example_first_order(length: int, a: float, epsilon: float, temperature: floa
 
         ‖C(p)Δ‖/T = p √((2 − p)² + (1 + p)² + (L − 2) q²) ε/T → 3/(2√2) ε/T as a/T → ∞.
     """
+    check_whole("length", length, 2)
+    check_positive("temperature", temperature)
     scale = math.exp(-a / temperature)
     total = 2 + (length - 2) * scale
     p, q = 1 / total, scale / total

@@ -20,6 +20,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys, check_vectors
 from headgauge.theory.distance import distances_to_context
 from headgauge.theory.selection import context_vector, leave_one_out_sum, weighted
 
@@ -76,6 +77,7 @@ def separability(
 
 def minimum_separation(vectors: Float[Tensor, "*rows keys dim"]) -> Float[Tensor, "*rows"]:
     """δ = min_{i≠j} ‖x_i − x_j‖; infinite for a single vector."""
+    check_vectors(vectors)
     apart = torch.cdist(vectors, vectors, compute_mode="donot_use_mm_for_euclid_dist")
     apart.diagonal(dim1=-2, dim2=-1).fill_(math.inf)
     return apart.amin((-2, -1))
@@ -127,6 +129,7 @@ def printed_lower_bound(
     ball: Float[Tensor, "*#rows"] | float,
 ) -> Float[Tensor, "*rows"]:
     """1 − (1/rN) Σ ξ_i, the left side of eq. (11). True, for every realisation and for random r."""
+    check_keys(xi_values)
     ball = torch.as_tensor(ball, dtype=xi_values.dtype, device=xi_values.device)
     total = xi_values.sum(-1)
     return 1 - torch.where(total > 0, total / (ball * selected.sum(-1)), 0.0)
@@ -143,6 +146,7 @@ def printed_upper_bound(
     With r = min outside distance, |r − ξ_i| ≤ M, so it never falls below e^{−1/16} = 0.939: it
     cannot imply a limit of 80 %.
     """
+    check_keys(xi_values)
     ball = torch.as_tensor(ball, dtype=xi_values.dtype, device=xi_values.device)[..., None]
     terms = torch.exp(-((ball - xi_values) ** 2) / (16 * sphere_radius**2))
     return (terms * selected).sum(-1) / selected.sum(-1)
@@ -154,5 +158,6 @@ def deterministic_lower_bound(
     ball: Float[Tensor, "*#rows"] | float,
 ) -> Float[Tensor, "*rows"]:
     """#{i ∈ I : ξ_i ≤ r}/N ≤ N_s/N: never worse than the printed lower bound."""
+    check_keys(xi_values)
     ball = torch.as_tensor(ball, dtype=xi_values.dtype, device=xi_values.device)[..., None]
     return ((xi_values <= ball) & selected).sum(-1) / selected.sum(-1).to(xi_values.dtype)

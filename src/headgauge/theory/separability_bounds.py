@@ -41,6 +41,7 @@ from jaxtyping import Bool, Float
 from scipy import special
 from torch import Tensor
 
+from headgauge.theory.checks import check_whole, is_whole
 from headgauge.theory.distance import distances_to_context
 from headgauge.theory.selection import context_vector, leave_one_out_sum
 from headgauge.theory.separability import xi
@@ -80,6 +81,7 @@ def square_moments(
     sphere_radius: float = 1.0,
 ) -> tuple[Float[Tensor, "*rows keys"], Float[Tensor, "*rows keys"]]:
     """E X_i² = M²A_i and Var X_i² = (2M⁴/d)(A_i² − A4_i), both exact under Assumption 1."""
+    check_whole("dim", dim, 1)
     chosen = weights * selected
     spread = leave_one_out_sum(chosen**2)  # A_i
     fourth = leave_one_out_sum(chosen**4)  # A4_i
@@ -105,6 +107,7 @@ def deviation_bound(
 
     One side, for independent uniform points on spheres of radius M in R^d; 1 for t ≤ 0.
     """
+    check_whole("dim", dim, 1)
     exponent = (dim - 1) * gap.clamp(min=0) ** 2 / (2 * sphere_radius**2 * lipschitz_square)
     return torch.exp(-exponent)
 
@@ -132,8 +135,8 @@ def fixed_radius_bounds(
 
 def cap_probability(cosine: Float[Tensor, "*shape"], dim: int) -> Float[Tensor, "*shape"]:
     """F_d(c): the probability that a uniform direction in R^d has cosine ≤ c with a fixed one."""
-    if dim < 2:
-        raise ValueError(f"F_d needs d >= 2 (on a line a cosine is 1 or −1), got d={dim}")
+    if not is_whole(dim, 2):
+        raise ValueError(f"F_d needs d >= 2 and whole (on a line a cosine is 1 or −1), got d={dim}")
     inside = cosine.clamp(-1, 1)
     share = special.betainc(0.5, (dim - 1) / 2, (inside**2).cpu().numpy())
     return 0.5 * (1 + torch.sign(inside) * torch.as_tensor(share).to(cosine))
@@ -192,8 +195,10 @@ def flat_weight_law(length: int, n: int, dim: int, nodes: int = 400) -> float:
 
     The maximum of k normals is Φ⁻¹(U^{1/k}) for a uniform U; the mean is a Gauss–Legendre sum in U.
     """
-    if not 0 < n < length:
-        raise ValueError(f"the flat-weight law needs 0 < N < L, got N={n}, L={length}")
+    if not (is_whole(n, 1) and is_whole(length, n + 1)):
+        raise ValueError(f"the flat-weight law needs whole 0 < N < L, got N={n}, L={length}")
+    check_whole("dim", dim, 1)
+    check_whole("nodes", nodes, 1)
     points, gauss = np.polynomial.legendre.leggauss(nodes)
     uniform = (points + 1) / 2
     largest = special.ndtri_exp(np.log(uniform) / (length - n))

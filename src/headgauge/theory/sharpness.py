@@ -9,9 +9,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys
+
 
 def critical_inverse_temperature(logits: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
     """Λ of each row: infinite where the two largest logits tie, 0 for a single key."""
+    check_keys(logits)
     ordered = torch.sort(logits, dim=-1, descending=True).values
     gaps = ordered[..., :1] - ordered + 0.0  # −0.0 less 0.0 is −0.0, and no negative gap
     # N(t) jumps at the gaps, so the supremum is reached at one of them. At a repeated gap the last

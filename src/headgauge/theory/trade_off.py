@@ -23,9 +23,12 @@ with T = 1/(s log L) a lead of R over equal others has the weight 1/(1 + (L−1)
 
 import math
 
+from headgauge.theory.checks import check_positive, check_whole
+
 
 def lipschitz_price(lead: float) -> float:
     """1/R: the least Lipschitz constant of a rule that makes a lead of R one-hot."""
+    check_positive("lead", lead)
     return 1 / lead
 
 
@@ -38,11 +41,13 @@ def one_hot_lead(alpha: float) -> float:
 
 def ssmax_weight(s: float, lead: float, length: int) -> float:
     """1/(1 + (L−1)L^{−sR}): SSMax's weight of a logit `lead` above L − 1 equal others."""
+    check_whole("length", length, 1)
     return 1 / (1 + (length - 1) * length ** (-s * lead))
 
 
 def softmax_temperature(lead: float, weight: float, length: int) -> float:
     """The largest T at which softmax gives `weight` to a logit `lead` above L − 1 others."""
+    check_whole("length", length, 1)
     if not (lead > 0 and 1 / length < weight < 1):
         raise ValueError(
             f"needs a positive lead and 1/L < weight < 1, got {lead}, {weight} and L={length}"

@@ -21,6 +21,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import check_keys, check_vectors, check_whole
+
 
 def lemma_1_constants(lowest: float, highest: float) -> tuple[float, float]:
     """C₁ = m/M and C₂ = M/m, with C₁/L ≤ α_i ≤ C₂/L: the best that do not depend on L."""
@@ -31,6 +33,7 @@ def lemma_1_constants(lowest: float, highest: float) -> tuple[float, float]:
 
 def lemma_1_bounds(lowest: float, highest: float, length: int) -> tuple[float, float]:
     """The sharp bounds on every α_i of a row of `length` keys."""
+    check_whole("length", length, 1)
     lemma_1_constants(lowest, highest)
     return (
         lowest / (lowest + (length - 1) * highest),
@@ -44,6 +47,7 @@ def corollary_1_range(
     temperature: float = 1.0,
 ) -> Float[Tensor, "*rows"]:
     """R = 2Δ/T with Δ = ‖q‖ max_j‖k_j‖."""
+    check_vectors(keys)
     norm = torch.linalg.vector_norm
     return 2 * norm(query, dim=-1) * norm(keys, dim=-1).amax(-1) / temperature
 
@@ -52,6 +56,7 @@ def corollary_1_printed(
     spread: Float[Tensor, "*rows"], length: int
 ) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
     """e^{−R}/L and e^{R}/L for R = 2Δ/T."""
+    check_whole("length", length, 1)
     return torch.exp(-spread) / length, torch.exp(spread) / length
 
 
@@ -59,6 +64,7 @@ def corollary_1_sharp(
     spread: Float[Tensor, "*rows"], length: int
 ) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
     """1/(1 + (L−1)e^{R}) and 1/(1 + (L−1)e^{−R}), both attained; R any bound on l_max − l_min."""
+    check_whole("length", length, 1)
     others = length - 1
     if others == 0:
         return torch.ones_like(spread), torch.ones_like(spread)
@@ -69,6 +75,7 @@ def logit_range(
     logits: Float[Tensor, "*rows keys"], temperature: float = 1.0
 ) -> Float[Tensor, "*rows"]:
     """(l_max − l_min)/T, the tightest R that the logits allow."""
+    check_keys(logits)
     return (logits.amax(-1) - logits.amin(-1)) / temperature
 
 
@@ -76,6 +83,7 @@ def jensen_upper_bound(
     logits: Float[Tensor, "*rows keys"], temperature: float = 1.0
 ) -> Float[Tensor, "*rows keys"]:
     """α_i ≤ e^{(l_i − l̄)/T}/L for softmax, because Σ e^{l_j/T} ≥ L e^{l̄/T}."""
+    check_keys(logits)
     centred = (logits - logits.mean(-1, keepdim=True)) / temperature
     return torch.exp(centred - math.log(logits.shape[-1]))
 
@@ -86,6 +94,7 @@ def key_spread_upper_bound(
     temperature: float = 1.0,
 ) -> Float[Tensor, "*rows keys"]:
     """e^{‖q‖‖k_i − k̄‖/T}/L: the same from the norms alone, by Cauchy–Schwarz."""
+    check_vectors(keys)
     norm = torch.linalg.vector_norm
     away = norm(keys - keys.mean(-2, keepdim=True), dim=-1)
     reach = norm(query, dim=-1)[..., None] * away / temperature
