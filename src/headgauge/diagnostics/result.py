@@ -142,6 +142,11 @@ class ScanResult:
 
     def depth_curves(self) -> pl.DataFrame:
         """What every scheme's reduced system predicts from where the model starts."""
+        return self._depth_curves
+
+    @cached_property
+    def _depth_curves(self) -> pl.DataFrame:
+        """Solved once: terminal, page and figure ask for them."""
         return depth_prediction.depth_curves(self._followed(), self._kind() != "encoder")
 
     def depth_layers(self) -> pl.DataFrame:
