@@ -2,8 +2,8 @@
 
 Its parts differ too much to be guessed: the first window and a further one are read, and one head
 of the middle layer is measured in them as in the run, every part of it. A part's time is carried
-over to all heads, lengths, windows and texts by how many rows, keys and N it has there. Loading, the
-literal loops and drawing come on top.
+over to all heads, lengths, windows and texts by how many rows, keys and N it has there. Loading,
+the literal loops and drawing come on top.
 """
 
 from collections import Counter
