@@ -64,8 +64,9 @@ def test_a_template_that_cannot(loaded: models.LoadedModel) -> None:
     plain = models.LoadedModel(loaded.model, None, "tiny", "folder", loaded.facts)
     with pytest.raises(InputError, match="tiny has no chat template: leave --chat"):
         document_ids(plain, from_strings(["hello"], "x", chat=True), None)
+    words: Any = loaded.tokenizer
     strict = hf.PreTrainedTokenizerFast(
-        tokenizer_object=loaded.tokenizer.backend_tokenizer,
+        tokenizer_object=words.backend_tokenizer,
         chat_template="{{ raise_exception('roles must\nalternate') }}",
     )
     given = from_strings(["hello"], "x", chat=True)

@@ -24,7 +24,7 @@ from headgauge import models
 from headgauge.diagnostics.settings import UnitSettings
 from headgauge.diagnostics.token_rows import TokenRows, token_rows
 from headgauge.errors import InputError
-from headgauge.models.documents import Documents, document_ids, from_strings
+from headgauge.models.documents import Documents, checked_text, document_ids, from_strings
 from headgauge.models.text import at_hand
 from headgauge.models.windows import check_tokenizer, cut, tokenise
 
@@ -191,11 +191,12 @@ def look_at(tokens: Any = None, text: Any = None, chat: bool = False) -> Seen:
     if text is not None:
         if tokens is not None:
             raise InputError("a text by name and a text itself were given: give one")
+        if not isinstance(text, (str, list, tuple)) or not text:
+            raise InputError(f"text must be a string or a list of them, got {text!r}")
         if chat or not isinstance(text, str):
             several = [text] if isinstance(text, str) else text
             return _documents(several, "text-string", chat)
-        if not text.strip():
-            raise InputError("the text that was given is empty")
+        checked_text(text, "text-string")
         return models.SourceText("text-string", text, "given as a string", "asked for")
     if isinstance(tokens, (Documents, TokenRows)):
         return tokens

@@ -58,7 +58,7 @@ class Documents:
 def from_strings(texts: Sequence[str], name: str, chat: bool = False) -> Documents:
     """Texts that the caller has at hand."""
     found = tuple(
-        Document(_checked(text, place), place)
+        Document(checked_text(text, place), place)
         for text, place in ((each, f"{name}, document {i}") for i, each in enumerate(texts, 1))
     )
     digest = hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()
@@ -161,7 +161,7 @@ def _content(field: str, value: Any, place: str, chat: bool) -> str | Messages |
         return value
     if not isinstance(value, str):
         raise InputError(f"{place}: {field} must be a string, got {type(value).__name__}")
-    return _checked(value, place)
+    return checked_text(value, place)
 
 
 def _check_messages(value: Any, place: str) -> None:
@@ -175,7 +175,8 @@ def _check_messages(value: Any, place: str) -> None:
         )
 
 
-def _checked(text: str, place: str) -> str:
+def checked_text(text: str, place: str) -> str:
+    """The text, if there is one and it is whole."""
     if not text.strip():
         raise InputError(f"{place} is an empty text")
     try:

@@ -63,7 +63,7 @@ def at_hand(name: str | Path, chat: bool = False) -> SourceText | Documents | st
     if name in (WAR_AND_PEACE, PYTHON_REFERENCE):
         return str(name)
     found = _from_file(Path(name))
-    if Path(name).suffix != ".jsonl":
+    if Path(name).suffix.lower() != ".jsonl":
         return found
     return from_jsonl(found.text, found.name, found.origin, chat)
 

@@ -70,8 +70,9 @@ def check_tokenizer(loaded: LoadedModel) -> None:
     """Refuse text for a model that cannot be given any."""
     if loaded.tokenizer is None:
         raise InputError(
-            f"{loaded.name} came without a tokenizer: put its tokenizer.json beside the model, or "
-            'give token ids, as a JSONL file with {"input_ids": […]} in each line'
+            f"{loaded.name} came without a tokenizer: put its tokenizer.json beside the model (in "
+            "Python, give tokenizer=…), or give token ids: a JSONL file with "
+            '{"input_ids": […]} in each line'
         )
 
 
