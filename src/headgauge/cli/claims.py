@@ -63,7 +63,7 @@ def _check_word(outcome: "Outcome") -> Text:
 def _print_table(console: Console, outcomes: list["Outcome"]) -> None:
     table = Table(title="What the papers say, and whether it holds", title_justify="left")
     table.add_column("#", no_wrap=True)
-    table.add_column("statement", ratio=1)
+    table.add_column("statement", ratio=1, overflow="fold")
     table.add_column("verdict", max_width=12)
     table.add_column("check", no_wrap=True)
     for outcome in outcomes:
@@ -77,7 +77,7 @@ def _print_one(console: Console, outcome: "Outcome") -> None:
     claim = outcome.claim
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
-    grid.add_column(ratio=1)
+    grid.add_column(ratio=1, overflow="fold")
     rows = {
         "claim": claim.id,
         "where": claim.where,
@@ -95,7 +95,7 @@ def _print_one(console: Console, outcome: "Outcome") -> None:
     if outcome.finding is None:
         return
     numbers = Table(box=None, show_header=False, padding=(0, 2))
-    numbers.add_column(ratio=1)
+    numbers.add_column(ratio=1, overflow="fold")
     numbers.add_column(justify="right", no_wrap=True)
     for name, value in outcome.finding.numbers.items():
         numbers.add_row(Text(name), f"{value:.6g}" if isinstance(value, float) else str(value))

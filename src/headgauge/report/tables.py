@@ -127,7 +127,7 @@ def legend_view(verdicts: pl.DataFrame) -> Table:
         show_edge=False,
     )
     table.add_column("verdict", no_wrap=True)
-    table.add_column("given where, and what to do", ratio=1)
+    table.add_column("given where, and what to do", ratio=1, overflow="fold")
     for name in dict.fromkeys([*MARKS, *verdicts["verdict"]]):
         rows = verdicts.filter(pl.col("verdict") == name).unique("measure", maintain_order=True)
         if name != "healthy" and len(rows):
