@@ -115,6 +115,19 @@ def test_missing_weights_are_not_made_up(folder: Callable[[str], Path]) -> None:
     assert "lacks 1 weights, such as model.layers.1.self_attn.q_proj.weight" in _fails(path)
 
 
+def test_layers_that_are_left_out_are_told(folder: Callable[[str], Path]) -> None:
+    path = folder("llama")
+    config = path / "config.json"
+    config.write_text(
+        config.read_text().replace('"num_hidden_layers": 2', '"num_hidden_layers": 1')
+    )
+    loaded = models.load(path)
+    assert loaded.facts.layers == 1
+    assert str(loaded.note).startswith(
+        "1 layers of its files are not in its configuration: model.layers.1, …; no tokenizer ("
+    )
+
+
 def test_corrupt_gguf_files_leave_no_cache(tmp_path: Path) -> None:
     pytest.importorskip("gguf")
     no_gguf, junk, half = (tmp_path / name for name in ("a.gguf", "b.gguf", "c.gguf"))

@@ -5,6 +5,7 @@ safetensors. What its files declare is held against what they hold before it is 
 """
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -168,7 +169,8 @@ def _from_pretrained(found: Found, options: dict[str, Any]) -> LoadedModel:
         tokenizer, note, word = _tokenizer(found.path, where)
     quantisation = getattr(config, "quantization_config", None)
     method = None if quantisation is None else plain(str(_method(quantisation)))
-    known = (describe(model, kind), method, None, note, word)
+    notes = [each for each in (_unused_layers(model, info), note) if each]
+    known = (describe(model, kind), method, None, "; ".join(notes) or None, word)
     return LoadedModel(model, tokenizer, found.name, found.source, *known)
 
 
@@ -182,6 +184,16 @@ def _check_weights(info: dict[str, Any], name: str) -> None:
         raise InputError(
             f"{name} has {key} of shape {tuple(there)}, its configuration wants {tuple(wanted)}"
         )
+
+
+def _unused_layers(model: Any, info: dict[str, Any]) -> str | None:
+    """Layers that stand in the files and not in the configuration: it may be damaged."""
+    built = {name for name, _ in model.named_modules()}
+    numbered = (re.match(r"(.+?\.\d+)\.", key) for key in info["unexpected_keys"])
+    unused = sorted({found[1] for found in numbered if found and found[1] not in built})
+    if not unused:
+        return None
+    return f"{len(unused)} layers of its files are not in its configuration: {plain(unused[0])}, …"
 
 
 def _tokenizer(path: Path, where: dict[str, Any]) -> tuple[Any, str | None, FileWord | None]:
