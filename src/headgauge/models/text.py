@@ -113,7 +113,7 @@ def python_reference() -> SourceText:
 
 
 def _from_file(path: Path) -> SourceText:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(
             f"no text {str(path)!r}: give a file, {WAR_AND_PEACE!r} or {PYTHON_REFERENCE!r}"
         )
