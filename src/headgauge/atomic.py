@@ -86,8 +86,9 @@ def folder_to_write(path: Path) -> None:
     """Have a folder at `path`, without what the dead have left in it."""
     check_name(path)
     with one_line(path):
-        if path.exists() and not path.is_dir():
-            raise InputError(f"{path} is a file: give a folder to write to")
+        if os.path.lexists(path) and not path.is_dir():
+            what = "a file" if path.exists() else "a link to nowhere"
+            raise InputError(f"{path} is {what}: give a folder to write to")
         path.mkdir(parents=True, exist_ok=True)
         sweep(path)
 

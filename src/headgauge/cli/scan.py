@@ -1,5 +1,6 @@
 """`headgauge scan`: measure every head of a model and say what is wrong with which."""
 
+import os
 import shutil
 from pathlib import Path
 from typing import Annotated, Any
@@ -257,7 +258,7 @@ def _left(plan: Any, place: Path) -> int:
 
 
 def _check_disk(needs: Any, place: Path) -> None:
-    there = next(parent for parent in (place, *place.absolute().parents) if parent.exists())
+    there = next(parent for parent in (place, *place.absolute().parents) if os.path.exists(parent))
     free = shutil.disk_usage(there).free
     if free < needs.disk:
         raise InputError(

@@ -102,7 +102,7 @@ class Swarms:
             every = times.nan_to_num(nan=torch.inf).sort().values
             middle = float((every[(len(every) - 1) // 2] + every[len(every) // 2]) / 2)
             row = CollapseRow(
-                weights=self.kind.weights,
+                weights=self.kind.weights,  # pyright: ignore[reportArgumentType]
                 scheme=scheme.name,
                 seeds=len(times),
                 collapsed=len(there) / len(times),

@@ -13,6 +13,8 @@ denominator. A gap is 1 − cosine.
 
 from dataclasses import dataclass
 
+from headgauge.results.known_words import Weights
+
 
 @dataclass(frozen=True)
 class GammaRow:
@@ -33,7 +35,7 @@ class GammaRow:
 class SwarmRow:
     """Simulated particles at one time: means over seeds, and a band over seeds."""
 
-    weights: str  # "identity", "random" (fixed) or "layers" (new ones in every unit of time)
+    weights: Weights  # "identity", "random" (fixed) or "layers" (new ones in every unit of time)
     scheme: str
     rule: str  # the normaliser in the attention, "softmax" as a rule
     tokens: int
@@ -75,7 +77,7 @@ class RateRow:
 class CollapseRow:
     """When the farthest pair of a simulated swarm reaches a cosine of .999."""
 
-    weights: str
+    weights: Weights
     scheme: str
     seeds: int
     collapsed: float  # share of the seeds that got there within the horizon

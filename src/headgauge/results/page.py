@@ -111,7 +111,7 @@ _EXPLAINED = {
     GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     SwarmRow: ("dim", "weights", "seeds"),
 }
-_WORDS = re.compile(r"\b(Vectors|Scale|Keys|Seen|Logits|Panel|Expected|NotFinite)\b")
+_WORDS = re.compile(r"\b(Vectors|Scale|Keys|Seen|Logits|Panel|Expected|Weights|NotFinite)\b")
 _FIELD = re.compile(r"    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?")
 _IN_FOLDER = re.compile(r"    \w+/(\w+)\.parquet +\w+ +(.+)")
 

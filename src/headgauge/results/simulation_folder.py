@@ -1,17 +1,20 @@
 """The folder of a simulation: its manifest, and its tables under dynamics/."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
 import polars as pl
 
+from headgauge.errors import InputError
 from headgauge.results.dynamics_schema import DYNAMICS_TABLES
 from headgauge.results.forms import check_form
 from headgauge.results.manifest import Manifest
 from headgauge.results.manifest_file import MANIFEST
 from headgauge.results.table_folders import TableFolder
 from headgauge.results.table_run import TableRun, load_tables
+from headgauge.results.tables import AGAIN
 
 _DYNAMICS = TableFolder("dynamics", "a simulation", DYNAMICS_TABLES)
 FOLDER = _DYNAMICS.name
@@ -47,4 +50,12 @@ def load_simulation(folder: str | Path) -> tuple[Manifest, dict[str, pl.DataFram
     """The manifest and the tables of a finished simulation."""
     found, tables = load_tables(folder, _DYNAMICS)
     check_form(Path(folder, MANIFEST), found["settings"], _Told, "settings")
+    _check_sphere(Path(folder, FOLDER, "sphere.parquet"), tables["sphere"])
     return found, tables
+
+
+def _check_sphere(path: Path, sphere: pl.DataFrame) -> None:
+    """Every particle of every scheme has a place at every time."""
+    places = sphere.select("scheme", "time", "particle")
+    if math.prod(places[name].n_unique() for name in places.columns) != places.height:
+        raise InputError(f"{path} is damaged: particles have no place at some time; {AGAIN}")

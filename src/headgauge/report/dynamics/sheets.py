@@ -183,7 +183,8 @@ def collapse_figure(collapse: pl.DataFrame, caption: str) -> Figure:
 
 def _same_times(panels: list[Axes], collapse: pl.DataFrame) -> None:
     """One axis for all panels, from the start on."""
-    known = [time for name in ("time", "low", "high") for time in collapse[name].drop_nulls()]
+    times = [time for name in ("time", "low", "high") for time in collapse[name].drop_nulls()]
+    known = [time for time in times if math.isfinite(time)]
     for axes in panels:
         if known:
             axes.set_xlim(0, 1.2 * max(known))
