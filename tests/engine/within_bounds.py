@@ -1,6 +1,6 @@
 """The engine's tests with every index of the compiled rows looked at (`test_within_bounds`).
 
-Run with NUMBA_BOUNDSCHECK=1 and a cache of its own: what is compiled without the check is cached
+Run with NUMBA_BOUNDSCHECK=1 and an empty cache: what is compiled without the check is cached
 under the same name. Not all tests: those that go into every compiled function, in both precisions
 and with threads; the rest would repeat them for theory's sake.
 """
