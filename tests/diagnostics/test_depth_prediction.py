@@ -87,7 +87,7 @@ def test_the_start_is_the_mean_over_the_longest_windows() -> None:
         {"mean_cosine": -1.0, "effective_n": 99.0},  # evenly over directions that cancel
     ],
 )
-def test_nothing_to_start_from(first: dict[str, float]) -> None:
+def test_nothing_to_start_from(first: dict[str, Any]) -> None:
     depth = _depth(**first)
     assert prediction.start_of(depth, causal=True) is None
     assert prediction.depth_curves(depth, causal=True).height == 0

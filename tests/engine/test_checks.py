@@ -33,7 +33,7 @@ GIVEN: dict[str, dict[str, Any]] = {
 _REAL = {
     "numbers of no tensor": (WEIGHTS.numpy(), "must be a torch tensor, got ndarray"),
     "whole numbers": (WEIGHTS.int(), "must be floating point, got torch.int32"),
-    "complex numbers": (WEIGHTS.cfloat(), "must be floating point, got torch.complex64"),
+    "complex numbers": (WEIGHTS.to(torch.complex64), "must be floating point, got torch.complex64"),
 }
 _ROWS = {
     "one row": (WEIGHTS[0], r"must be \(rows, keys\) with at least one key, got \(4,\)"),
@@ -133,11 +133,11 @@ def test_what_is_wrong_is_told_in_a_line(unchecked, entrance, name, kind):
 
 
 def test_no_rows_are_none_to_measure(path):
-    nothing = {"weights": WEIGHTS[:0], "visible": SEEN[:0]}
+    nothing: dict[str, Any] = {"weights": WEIGHTS[:0], "visible": SEEN[:0]}
     assert len(engine.row_measures(**nothing).entropy) == 0
     geometry = engine.Geometry.of(VECTORS)
     assert engine.curves(geometry=geometry, top_ns=[1], **nothing).distance.shape == (0, 1)
-    none = {"logits": WEIGHTS[:0], "visible": SEEN[:0], "direction": WEIGHTS[:0]}
+    none: dict[str, Any] = {"logits": WEIGHTS[:0], "visible": SEEN[:0], "direction": WEIGHTS[:0]}
     with pytest.raises(InputError, match="there are no rows"):
         engine.sensitivity(temperatures=[1.0], epsilons=[0.1], **none)
 

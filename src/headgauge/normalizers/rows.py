@@ -119,12 +119,15 @@ class Rows:
         """scale · logits up to a constant of the row, for rules that do not see one.
 
         Invisible entries become 0 first: −inf · 0 is NaN, and the gradient of a learned scale is a
-        sum over the logits that must not contain what lies under the mask. A scale beyond 1 could
-        take vast logits to infinity. It meets their distance to the one that wins instead, and what
-        is lost beyond the numbers is a weight of 0.
+        sum over the logits that must not contain what lies under the mask. Where the product is
+        beyond the numbers, the scale meets the distance to the logit that wins instead, and what is
+        too far below it gets a weight of 0.
         """
-        if isinstance(scale, float) and abs(scale) <= 1.0:
-            return self.logits if scale == 1.0 else self.seen * scale
+        if isinstance(scale, float) and scale == 1.0:
+            return self.logits
+        plain = self.seen * scale
+        if self._may_read and math.isfinite(float(plain.detach().sum())):
+            return plain
         far = torch.finfo(self.logits.dtype).max
         winner = self.maximum()
         if isinstance(scale, Tensor):

@@ -23,7 +23,9 @@ def check_vectors(vectors: Tensor) -> None:
 
 def is_whole(number: Any, least: int, most: int | None = None) -> bool:
     """Whether it is a whole number in the range; what is no number at all is not."""
-    return isinstance(number, Integral) and number >= least and (most is None or number <= most)
+    if not isinstance(number, Integral):
+        return False
+    return least <= int(number) and (most is None or int(number) <= most)
 
 
 def check_whole(name: str, number: Any, least: int) -> None:
