@@ -194,6 +194,13 @@ def test_the_folder_is_named_for_the_run(
         (["--target-length", "16"], "--target-length 16 must exceed --length 32"),
         (["--lengths", "64"], "--lengths must not exceed --length 32"),
         (["--jobs", "0"], "jobs must be in 1 to 1024, got 0"),
+        (["--jobs", "1000000"], "jobs must be in 1 to 1024, got 1000000"),
+        (["--threads", "0"], "threads must be in 1 to 1024, got 0"),
+        (["--threads", "100000"], "threads must be in 1 to 1024, got 100000"),
+        (["--seed", "-1"], "seed must be in 0 to 9223372036854775807, got -1"),
+        (["--target-length", str(10**30)], "--target-length must be in 2 to 9223372036854775807"),
+        (["--windows", str(10**30)], "story.txt has 200 tokens"),
+        (["--offset", str(10**30)], "story.txt has 200 tokens"),
     ],
 )
 def test_a_mistake_is_one_line(scan: Any, tmp_path: Path, options: list[str], line: str) -> None:
