@@ -43,7 +43,7 @@ def as_they_finish(
     except BrokenProcessPool:
         raise InputError(
             f"one of {jobs} processes died, most likely for want of memory (each holds the model): "
-            "use fewer jobs; a run with a folder goes on where it was"
+            "use fewer jobs and start it again, a run with a folder goes on"
         ) from None
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,12 +19,12 @@ from headgauge.cli import process
 """
 
 
-def start(code: str, **options) -> subprocess.Popen[str]:
+def start(code: str, **options: Any) -> subprocess.Popen[str]:
     """A process that runs this body of `run()` as a command."""
     body = "\n    ".join(code.strip().splitlines())
     script = f"{BEGIN}\ndef run():\n    {body}\n    return 0\nprocess.main(run)"
     script = script.encode("ascii", "backslashreplace").decode()  # read under any locale
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     return subprocess.Popen([sys.executable, "-c", script], text=True, **pipes)
 
 

@@ -180,9 +180,7 @@ def test_other_texts_are_another_run(cli: Any, run: Path, model: str, text: str)
     assert err.count("\n") == 1
 
 
-def test_quick_and_the_report_again(
-    cli: Any, model: str, text: str, tmp_path: Path
-) -> None:
+def test_quick_and_the_report_again(cli: Any, model: str, text: str, tmp_path: Path) -> None:
     code, out, err = cli(
         "reproduce", model, "--text", text, "--quick", "--rules", "none", "--vectors", "value",
         "--keys", "visible", "--out", str(tmp_path / "run"),

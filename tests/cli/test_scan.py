@@ -268,6 +268,13 @@ def test_a_wrong_text_is_told_before_a_model_is_loaded(cli: Any) -> None:
         (["--model", "other"], "two models were given"),
         (["--text-string", "the prince"], "a text by name and a text itself were given"),
         (["--chat"], "a chat template is put on prompts"),
+        (["--jobs", "1000000"], "jobs must be in 1 to 1024, got 1000000"),
+        (["--threads", "0"], "threads must be in 1 to 1024, got 0"),
+        (["--threads", "100000"], "threads must be in 1 to 1024, got 100000"),
+        (["--seed", "-1"], "seed must be in 0 to 9223372036854775807, got -1"),
+        (["--target-length", str(10**30)], "--target-length must be in 2 to 9223372036854775807"),
+        (["--windows", str(10**30)], "story.txt has 200 tokens"),
+        (["--offset", str(10**30)], "story.txt has 200 tokens"),
     ],
 )
 def test_a_mistake_is_one_line(scan: Any, tmp_path: Path, options: list[str], line: str) -> None:
