@@ -78,7 +78,7 @@ def _mamba(model: Any) -> nn.Module:
     ("change", "said"),
     [
         (lambda model: model.to("meta"), "model.embed_tokens.weight is on the meta device"),
-        (lambda model: accelerate.cpu_offload(model, "cpu") and model, "rather than offloaded"),
+        (lambda model: accelerate.cpu_offload(model, torch.device("cpu")), "rather than offloaded"),
         (_mamba, "MambaForCausalLM has no attention module"),
         (lambda model: nn.Linear(2, 2), "Linear is no transformers model"),
         (
