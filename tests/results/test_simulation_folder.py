@@ -108,6 +108,11 @@ def test_a_sphere_with_a_particle_missing_is_told(tmp_path):
         folder.write(name, empty(name) if name != "sphere" else pl.DataFrame(rows, schema=schema))
     folder.finish([])
     load_simulation(tmp_path)
+    folder.write(
+        "sphere", pl.DataFrame([row | {"time": float("nan")} for row in rows], schema=schema)
+    )
+    with pytest.raises(InputError, match=r"sphere.parquet is damaged: 'time' is not finite"):
+        load_simulation(tmp_path)
     for wrong in (rows[:-1], rows + rows[:1]):
         folder.write("sphere", pl.DataFrame(wrong, schema=schema))
         with pytest.raises(InputError, match=r"sphere.parquet is damaged: particles have no place"):
