@@ -173,6 +173,17 @@ def test_a_damaged_table_is_told_and_made_again(name, made, small_run):
     load_run(made).table(name)
 
 
+@pytest.mark.parametrize("name", ["curves", "samples"])
+def test_heads_that_only_one_table_has_are_told(name, made):
+    """Though the file's sum was put right."""
+    path = made / f"{name}.parquet"
+    pl.read_parquet(path).with_columns(pl.col("layer") + 7).write_parquet(path)
+    with changed_manifest(made) as there:
+        there["tables"][name]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    with pytest.raises(InputError, match=rf"{name}.parquet is damaged: it has heads that heads"):
+        load_run(made)
+
+
 def test_what_is_no_unit_is_left_alone(made, small_run):
     (made / "units" / "notes").mkdir()
     assert RunFolder.open(made, small_run.SETTINGS).finished() == set(small_run.KEYS)

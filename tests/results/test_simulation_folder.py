@@ -95,6 +95,30 @@ def test_a_damaged_table_is_told_and_made_again(tmp_path):
     load_simulation(tmp_path)
 
 
+def test_a_sphere_with_a_particle_missing_is_told(tmp_path):
+    folder = open_simulation(tmp_path, SETTINGS, "cpu")
+    places = [(scheme, time, at) for scheme in "ab" for time in (0.0, 1.0) for at in range(3)]
+    rows = [
+        {"scheme": scheme, "beta": 1.0, "time": time, "particle": at}
+        | dict.fromkeys(("x", "y", "z", "radius"), 0.5)
+        for scheme, time, at in places
+    ]
+    schema = frame_schema(DYNAMICS_TABLES["sphere"])
+    for name in DYNAMICS_TABLES:
+        folder.write(name, empty(name) if name != "sphere" else pl.DataFrame(rows, schema=schema))
+    folder.finish([])
+    load_simulation(tmp_path)
+    folder.write(
+        "sphere", pl.DataFrame([row | {"time": float("nan")} for row in rows], schema=schema)
+    )
+    with pytest.raises(InputError, match=r"sphere.parquet is damaged: 'time' is not finite"):
+        load_simulation(tmp_path)
+    for wrong in (rows[:-1], rows + rows[:1]):
+        folder.write("sphere", pl.DataFrame(wrong, schema=schema))
+        with pytest.raises(InputError, match=r"sphere.parquet is damaged: particles have no place"):
+            load_simulation(tmp_path)
+
+
 @pytest.mark.parametrize(("field", "value"), [("tokens", None), ("beta", "5"), ("horizon", [])])
 def test_settings_that_a_view_needs_are_looked_at(field, value, tmp_path):
     folder = open_simulation(tmp_path, SETTINGS | {field: value}, "cpu")

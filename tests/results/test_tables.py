@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from headgauge.diagnostics import settings
+from headgauge.dynamics import weights
 from headgauge.errors import InputError
 from headgauge.experiments import choices
 from headgauge.models import VECTOR_KINDS
@@ -98,7 +99,7 @@ def test_a_file_that_is_no_such_table_is_told(tables, tmp_path):
         ("paper_curves", "keys", "", "with 'keys' none of visible, all"),
         ("heads", "seen", "qkv ", "with 'seen' none of qkv, softmax"),
         ("heads", "window", -1, "with 'window' below 0"),
-        ("heads", "entropy", None, "without 'entropy'"),
+        ("heads", "kv_head", None, "without 'kv_head'"),
         ("samples", "module", None, "without 'module'"),
     ],
 )
@@ -116,9 +117,17 @@ def test_values_that_cannot_be_are_refused(name, column, value, said, tables, tm
         read_table(TABLES[name], tmp_path / "a")
 
 
+def test_a_measure_may_be_null_but_no_key(tables):
+    none = pl.lit(None, pl.Float64)
+    assert checked("heads", tables.heads.with_columns(entropy=none))["entropy"].null_count() == 12
+    with pytest.raises(InputError, match="the table sensitivity has rows without 'epsilon'"):
+        checked("sensitivity", tables.paper["sensitivity"].with_columns(epsilon=none))
+
+
 def test_the_words_are_those_of_the_rooms_that_write_them():
     assert set(get_args(known_words.Vectors)) == set(VECTOR_KINDS)
     assert set(get_args(known_words.Scale)) == set(choices.SCALES)
+    assert set(get_args(known_words.Weights)) == set(weights.KINDS)
     assert set(get_args(known_words.Keys)) == set(choices.KEYS) == set(settings.KEYS)
 
 

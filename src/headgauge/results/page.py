@@ -64,7 +64,9 @@ DIR/
 JSON, so polars, pandas or DuckDB do as well.
 
 - Each file appears whole or not at all. Names that start with `.writing-` belong to a process at
-  work, or to a dead one; the next run removes those.
+  work, or to a dead one; whoever next writes there removes those.
+- A table is read only with the bytes whose sha256 the manifest has. One that was damaged is made
+  again when the command is repeated.
 - A run that was killed goes on where it stopped when its command is repeated, and ends with the
   same bytes in its tables as one that was not. A unit whose files are damaged is made again.
 - A folder with other settings is refused. `units/` may be removed once `status` is `finished`;
@@ -177,7 +179,7 @@ def _written(record: type) -> list[tuple[str, str, str]]:
 
 def _plain(kind: str) -> str:
     """A type as a reader of the files knows it: words are text."""
-    return re.sub(r"NotRequired\[(.+)\]", r"\1", _WORDS.sub("str", kind))
+    return re.sub(r"NotRequired\[(.+)\]", r"\1, or not there", _WORDS.sub("str", kind))
 
 
 def _cell(text: str) -> str:

@@ -26,7 +26,7 @@ from headgauge.results.manifest_file import (
     changed_manifest,
     find_manifest,
 )
-from headgauge.results.schema import TABLES
+from headgauge.results.schema import HEAD, TABLES
 from headgauge.results.tables import AGAIN, join_tables, scan_table, scanned, sha256
 from headgauge.results.units import (
     UNITS,
@@ -171,6 +171,10 @@ def load_run(path: str | Path) -> Run:
     heads, curves, samples = (
         _table(path, found, name).collect() for name in ("heads", "curves", "samples")
     )
+    for name, frame in (("curves", curves.filter(pl.col("rows") > 0)), ("samples", samples)):
+        if frame.join(heads, on=HEAD, how="anti").height:
+            file = path / f"{name}.parquet"
+            raise InputError(f"{file} is damaged: it has heads that heads.parquet lacks; {AGAIN}")
     rows = _table(path, found, "rows") if "rows" in found["tables"] else None
     return Run(path, found, heads, curves, samples, rows)
 

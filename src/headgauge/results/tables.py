@@ -43,6 +43,9 @@ def checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     if problem:
         raise InputError(f"the table {name} has rows {problem}")
     keys = list(KEYS[name])
+    for key in keys:
+        if frame[key].null_count():
+            raise InputError(f"the table {name} has rows without {key!r}")
     frame = frame.sort(keys)
     if frame.select(keys).is_duplicated().any():
         twice = frame.filter(frame.select(keys).is_duplicated()).row(0, named=True)
@@ -143,11 +146,14 @@ def other_columns(row: type, found: dict[str, Any]) -> str | None:
 
 
 def wrong_values(row: type, frame: pl.LazyFrame) -> str | None:
-    """What rows of this type cannot hold, or None: no value, a number below 0, an unknown word."""
+    """What rows of this type cannot hold, or None: no value, a number below 0, an unknown word.
+
+    A measure may be null everywhere: a model whose weights are not finite has none.
+    """
     tests: dict[str, pl.Expr] = {}
     for name, column in columns(row).items():
         here = pl.col(name)
-        if not column.optional:
+        if not column.optional and column.kind is not float:
             tests[f"without {name!r}"] = here.is_null().any()
         if column.kind is int:  # counts and places
             tests[f"with {name!r} below 0"] = (here < 0).any()
