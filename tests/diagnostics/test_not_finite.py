@@ -107,7 +107,7 @@ def test_a_head_that_breaks_in_one_window_has_no_verdict(llama: Any, ids: Tensor
     assert result.heads["entropy"].null_count() == 8
     assert set(result.verdicts()["verdict"]) == {INCOMPLETE}
     assert "not finite" in result.notes()[0]
-    assert HEALTHY not in result.frame["verdicts"].str.join(", ").item()
+    assert HEALTHY not in result.frame()["verdicts"].str.join(", ").item()
     assert result.verdicts().select(HEAD).n_unique() == 8
 
 

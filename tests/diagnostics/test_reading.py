@@ -76,7 +76,7 @@ def test_a_row_does_not_know_of_the_others(llama: Any, ids: Tensor) -> None:
         together.notes()
     )
     assert [unit["tokens"] for unit in together.manifest["units"].values()] == list(SIZES)
-    assert len(together.frame) == 8
+    assert len(together.frame()) == 8
     assert "5 to 24 query rows" in together.stands()[0]
 
 

@@ -18,9 +18,9 @@ from headgauge.diagnostics.grounds import Grounds, grounds
 from headgauge.diagnostics.thresholds import DEFAULT, Threshold, read_thresholds
 from headgauge.errors import InputError
 from headgauge.models import Recognised
-from headgauge.results.json_files import plain, write_json
+from headgauge.results.json_files import plain
 from headgauge.results.manifest import Outlook, UnitRecord
-from headgauge.results.run_folder import MANIFEST
+from headgauge.results.manifest_file import changed_manifest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -126,10 +126,11 @@ class ScanResult:
             verdicts=self.outlook(target).to_dicts(),
             grounds=self.outlook_grounds(target).as_dict(),
         )
-        manifest = cast(results.Manifest, {**self.manifest, "outlook": plain(told)})
+        kept = cast(Outlook, plain(told))
         if self.folder is not None:
-            write_json(self.folder / MANIFEST, cast(dict[str, Any], manifest))
-        return replace(self, manifest=manifest)
+            with changed_manifest(self.folder) as made:
+                made["outlook"] = kept
+        return replace(self, manifest={**self.manifest, "outlook": kept})
 
     def target(self) -> int | None:
         """The length its outlook is at; None where none was asked for."""
