@@ -177,7 +177,7 @@ def _read_judging(folder: Path) -> Judging:
         found = read_json(path)
     except FileNotFoundError:
         raise InputError(f"{path} is missing; {AGAIN}") from None
-    check_form(path, found, _JudgingFile)
+    check_form(path, found, _JudgingFile, remedy=AGAIN)
     return Judging(
         choice=vars(Choice(**found["choice"])),
         chosen_on=found["chosen_on"],
@@ -193,5 +193,5 @@ def read_timing(folder: Path) -> tuple[dict[str, Any], ...]:
         found = read_json(path)
     except FileNotFoundError:
         return ()
-    check_form(path, found, _TimingFile)
+    check_form(path, found, _TimingFile, remedy=f"remove it and {AGAIN}")
     return tuple(found["algorithms"])
