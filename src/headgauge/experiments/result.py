@@ -179,7 +179,7 @@ def _read_judging(folder: Path) -> Judging:
         raise InputError(f"{path} is missing; {AGAIN}") from None
     check_form(path, found, _JudgingFile, remedy=AGAIN)
     return Judging(
-        choice=vars(Choice(**found["choice"])),
+        choice={name: found["choice"][name] for name in vars(Choice())},
         chosen_on=found["chosen_on"],
         reading=tuple(found["reading"]),
         stands=tuple(found["stands"]),
