@@ -222,9 +222,9 @@ def _read_judging(folder: Path) -> Judging:
         found = read_json(path)
     except FileNotFoundError:
         raise InputError(f"{path} is missing; {AGAIN}") from None
-    check_form(path, found, _JudgingFile)
+    check_form(path, found, _JudgingFile, remedy=AGAIN)
     return Judging(
-        choice=vars(Choice(**found["choice"])),
+        choice={name: found["choice"][name] for name in vars(Choice())},
         chosen_on=found["chosen_on"],
         reading=tuple(found["reading"]),
         stands=tuple(found["stands"]),
@@ -238,5 +238,5 @@ def read_timing(folder: Path) -> tuple[dict[str, Any], ...]:
         found = read_json(path)
     except FileNotFoundError:
         return ()
-    check_form(path, found, _TimingFile)
+    check_form(path, found, _TimingFile, remedy=f"remove it and {AGAIN}")
     return tuple(found["algorithms"])
