@@ -24,9 +24,10 @@ $(READY): pyproject.toml constraints.txt
 run: $(READY)
 	$(BIN)/headgauge reproduce
 
+# File by file: what a file's tests share is made once, not in every process.
 test: $(READY)
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # What the page's tests open report.html in; without it they are skipped, and say so.
 browser:

@@ -6,14 +6,12 @@ it to the parent, which tells it once.
 """
 
 import os
-import pickle
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from functools import cache
+from contextlib import contextmanager, nullcontext
 from multiprocessing import resource_tracker
 from typing import Any, TypeVar, cast
 
@@ -31,13 +29,14 @@ def as_they_finish(
     function: Callable[..., Result], calls: Iterable[tuple[Any, ...]], jobs: int
 ) -> Iterator[Result]:
     """function(*call) of every call; with one job here, with several in as many processes."""
-    work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
-    if jobs == 1:
-        yield from cast(Iterator[Result], work(joblib.delayed(function)(*call) for call in calls))
-        return
-    one: Any = joblib.delayed(_beside)
-    with _apart():
-        found = work(one(os.getpid(), pickle.dumps((function, call))) for call in calls)
+    # From its first moment on a process watches: one that waits for work has to end as well.
+    watch = {} if jobs == 1 else {"initializer": _end_with, "initargs": (os.getpid(),)}
+    work = joblib.Parallel(
+        n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs", **watch
+    )
+    one: Any = joblib.delayed(function)
+    with nullcontext() if jobs == 1 else _apart():
+        found = work(one(*call) for call in calls)
     try:
         yield from cast(Iterator[Result], found)
     except BrokenProcessPool:
@@ -47,14 +46,6 @@ def as_they_finish(
         ) from None
 
 
-def _beside(parent: int, packed: bytes) -> Any:
-    """What is called is unpacked here: the watch begins before anything heavy is imported."""
-    _end_with(parent)
-    function, given = pickle.loads(packed)
-    return function(*given)
-
-
-@cache
 def _end_with(parent: int) -> None:
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 

@@ -130,7 +130,7 @@ def test_a_run_from_before_there_was_depth_is_taken_up(
 
 
 def test_killed_at_any_moment(llama: Any, tmp_path: Path) -> None:
-    """A real process, killed without warning three times, ends in the same bytes."""
+    """A real process, killed without warning twice, ends in the same bytes."""
     llama.save_pretrained(tmp_path / "model")
     whole, part = tmp_path / "whole", tmp_path / "part"
 
@@ -139,7 +139,7 @@ def test_killed_at_any_moment(llama: Any, tmp_path: Path) -> None:
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     kills = 0
-    for units in (1, 9, 25):
+    for units in (1, 17):
         child = start(part)
         while child.poll() is None and len(list(part.glob("units/w*"))) < units:
             time.sleep(0.005)
@@ -147,7 +147,7 @@ def test_killed_at_any_moment(llama: Any, tmp_path: Path) -> None:
             os.kill(child.pid, signal.SIGKILL)
             kills += 1
         child.communicate()
-    assert kills == 3
+    assert kills == 2
     for out in (whole, part):
         child = start(out)
         _, errors = child.communicate()

@@ -13,8 +13,13 @@ from headgauge.results.schema import TABLES, frame_schema
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_page_is_the_types():
-    assert (DOCS / "results.md").read_text(encoding="utf-8") == page.render(), "run `make docs`"
+@pytest.fixture(scope="module")
+def rendered() -> str:
+    return page.render()
+
+
+def test_the_page_is_the_types(rendered):
+    assert (DOCS / "results.md").read_text(encoding="utf-8") == rendered, "run `make docs`"
 
 
 def test_every_column_and_key_is_on_it():
@@ -32,8 +37,8 @@ def test_every_column_and_key_is_on_it():
         *(f"dynamics/{name}" for name in DYNAMICS_TABLES),
     ],
 )
-def test_every_table_has_one_section(file):
-    headings = [line for line in page.render().splitlines() if line.startswith("## ")]
+def test_every_table_has_one_section(file, rendered):
+    headings = [line for line in rendered.splitlines() if line.startswith("## ")]
     assert sum(f"{file}.parquet" in line[3:].split(", ") for line in headings) == 1
 
 
@@ -46,36 +51,36 @@ def test_every_file_of_a_reproduction_is_listed():
         assert re.search(rf"^ {{2,4}}{re.escape(name)} ", listed, re.MULTILINE), name
 
 
-def test_figures_that_share_a_type_are_told_apart():
-    text = page.render()
+def test_figures_that_share_a_type_are_told_apart(rendered):
+    text = rendered
     for name in PAPER_TABLES:
         assert f"`{name}`: " in text, name
     assert "`fig2a`: distance over L at one N; `fig2b`: distance over N at one L" in text
 
 
-def test_columns_that_simulations_share_are_explained_in_each_table():
-    text = page.render().partition("# What a simulation leaves behind")[2]
+def test_columns_that_simulations_share_are_explained_in_each_table(rendered):
+    text = rendered.partition("# What a simulation leaves behind")[2]
     assert text.count("| `scheme` | str | a name of `headgauge.dynamics.schemes`, or") == 6
     assert text.count("| `tokens` | int | n |") == 3
 
 
-def test_a_table_row_is_one_line_with_three_cells():
-    rows = [line for line in page.render().splitlines() if line.startswith("| `")]
+def test_a_table_row_is_one_line_with_three_cells(rendered):
+    rows = [line for line in rendered.splitlines() if line.startswith("| `")]
     assert len(rows) > 200
     for row in rows:
         assert row.replace("\\|", "").count("|") == 4
 
 
-def test_what_names_a_head_is_explained_in_each_table():
+def test_what_names_a_head_is_explained_in_each_table(rendered):
     of_heads = [row for row in TABLES.values() if "occurrence" in frame_schema(row)]
-    assert page.render().count("| `module` | str | its name in the model |") == len(of_heads) == 10
+    assert rendered.count("| `module` | str | its name in the model |") == len(of_heads) == 10
 
 
-def test_what_names_a_choice_is_explained_in_each_table():
+def test_what_names_a_choice_is_explained_in_each_table(rendered):
     curves = [row for row in TABLES.values() if "scale" in row.__annotations__]
     paper = [row for row in set(PAPER_TABLES.values()) if "scale" in row.__annotations__]
     line = '| `scale` | str | "unit" or "raw": the length of the vectors |'
     # PaperCurveRow inherits it.
-    assert page.render().count(line) == len(curves) + 1 + len(paper) == 7
+    assert rendered.count(line) == len(curves) + 1 + len(paper) == 7
     forms = '| `expected` | str | "printed" (false), '
-    assert page.render().count(forms) == 3
+    assert rendered.count(forms) == 3

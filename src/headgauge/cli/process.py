@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -71,8 +72,10 @@ def _end(number: int, _frame: object) -> None:
     if _asked is not None:
         _leave()
     _asked = number
-    # Threads and finalisers that fall over the same exception have nothing to add.
+    # Threads and finalisers that fall over the same exception have nothing to add, nor have the
+    # warnings of libraries whose work is broken off.
     sys.unraisablehook = threading.excepthook = _silent
+    warnings.simplefilter("ignore")
     patience = threading.Timer(_PATIENCE, _leave)
     patience.daemon = True
     patience.start()

@@ -49,8 +49,8 @@ class Splits(TypedDict):
     offset: int  # the text token of the first window
     windows: int  # of each length
     lengths: list[int]  # L
-    bos: EdgeToken  # one of a window's L tokens where it is put
-    eos: EdgeToken  # never put: a window of running text has no end
+    bos: NotRequired[EdgeToken]  # one of a window's L tokens where it is put
+    eos: NotRequired[EdgeToken]  # never put: a window of running text has no end
 
 
 class Model(TypedDict):
