@@ -86,8 +86,8 @@ def test_defaults_fit(
         ({"shorter": [100]}, "100 tokens is longer than the context"),
         ({"length": 32, "windows": 50}, "story.txt has 400 tokens, but 1600 are needed"),
         ({"top_n": [64]}, "top-N must stay below, got 64"),
-        ({"windows": 300}, "story.txt has 400 tokens: too few for a window of 2"),
-        ({"offset": 400}, "too few for a window of 2"),
+        ({"windows": 300}, "story.txt has 400 tokens: too few for 300 windows of at least 2"),
+        ({"offset": 400}, "too few for a window of at least 2"),
     ],
 )
 def test_what_was_asked_for_is_refused(model: Any, asked: dict[str, Any], line: str) -> None:

@@ -120,7 +120,9 @@ def _fit_length(
         limits.append((loaded.facts.context_length, "the model's context"))
     longest, why = min(limits, key=lambda limit: limit[0])
     if longest < 2:
-        raise InputError(f"{why}: too few for a window of 2 tokens")
+        asked = 1 if "windows" in settings.free else settings.windows
+        count = "a window" if asked == 1 else f"{asked} windows"
+        raise InputError(f"{why}: too few for {count} of at least 2 tokens")
     if longest < usual:
         notes.append(f"L: {longest} instead of {usual}, {why}")
     return replace(settings, lengths=settings.lengths_up_to(min(longest, usual)))
