@@ -113,3 +113,11 @@ def test_what_is_wrong_with_a_file_is_told(paper, tmp_path):
 )  # fmt: skip
 def test_a_texts_name_as_a_folder(text, folder):
     assert text_folder(text) == folder
+
+
+@pytest.mark.parametrize("end", ["plateau_low", "plateau_high"])
+def test_a_plateau_has_both_ends_or_none(end, paper, tmp_path):
+    none = pl.lit(None, pl.Float64).alias(end)
+    write(tmp_path, paper | {"choices": paper["choices"].with_columns(none)})
+    with pytest.raises(InputError, match=r"choices.parquet is damaged: a plateau has only one end"):
+        load_paper(tmp_path)

@@ -7,10 +7,12 @@ from typing import Any
 
 import polars as pl
 
+from headgauge.errors import InputError
 from headgauge.results.manifest import Manifest
 from headgauge.results.paper_schema import PAPER_TABLES
 from headgauge.results.table_folders import TableFolder
 from headgauge.results.table_run import TableRun, load_tables
+from headgauge.results.tables import AGAIN
 
 _PAPER = TableFolder("paper", "a reproduction", PAPER_TABLES)
 FOLDER = _PAPER.name
@@ -32,7 +34,12 @@ def has_paper(folder: str | Path) -> bool:
 
 def load_paper(folder: str | Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     """The manifest and the tables of a finished reproduction."""
-    return load_tables(folder, _PAPER)
+    found, tables = load_tables(folder, _PAPER)
+    low, high = tables["choices"].select("plateau_low", "plateau_high").get_columns()
+    if (low.is_null() != high.is_null()).any():
+        path = Path(folder, FOLDER, "choices.parquet")
+        raise InputError(f"{path} is damaged: a plateau has only one end; {AGAIN}")
+    return found, tables
 
 
 def text_folder(text: str) -> str:
