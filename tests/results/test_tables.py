@@ -16,7 +16,7 @@ from headgauge.experiments import choices
 from headgauge.models import VECTOR_KINDS
 from headgauge.results import known_words
 from headgauge.results.dynamics_schema import CollapseRow, PhaseRow
-from headgauge.results.paper_schema import ChoiceRow
+from headgauge.results.paper_schema import ChoiceRow, PointRow
 from headgauge.results.schema import TABLES, columns, frame_schema
 from headgauge.results.tables import KEYS, checked, join_tables, read_table, write_table
 
@@ -129,6 +129,8 @@ def test_values_that_cannot_be_are_refused(name, column, value, said, tables, tm
         (CollapseRow, "time", float("-inf"), "with 'time' not finite"),
         (CollapseRow, "collapsed", 1.5, "with 'collapsed' outside 0 to 1"),
         (CollapseRow, "scheme", "x", "with 'scheme' none of post_ln, "),
+        (PointRow, "scaled_y", float("-inf"), "with 'scaled_y' no place in a plane"),
+        (PointRow, "radius", None, "without 'radius'"),
         (ChoiceRow, "critical_n", 0, "with 'critical_n' below 1"),
         (ChoiceRow, "critical_share", 0.0, "with 'critical_share' not above 0 and up to 1"),
         (ChoiceRow, "critical_share", float("nan"), "with 'critical_share' not above 0"),

@@ -37,6 +37,7 @@ class Range(NamedTuple):
 
 _TINY, _HUGE = sys.float_info.min, sys.float_info.max
 Finite = Annotated[float, Range(-_HUGE, _HUGE, "not finite")]  # what figures are drawn over
+Place = Annotated[float, Range(-1e100, 1e100, "no place in a plane")]  # its square is finite
 Share = Annotated[float, Range(0, 1, "outside 0 to 1")]
 Part = Annotated[float, Range(_TINY, 1, "not above 0 and up to 1")]  # on an axis of ratios
 Size = Annotated[int, Range(1, _HUGE, "below 1")]

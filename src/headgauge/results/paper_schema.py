@@ -24,7 +24,17 @@ exist.
 
 from dataclasses import dataclass
 
-from headgauge.results.known_words import Expected, Keys, Logits, Panel, Part, Scale, Size, Vectors
+from headgauge.results.known_words import (
+    Expected,
+    Keys,
+    Logits,
+    Panel,
+    Part,
+    Place,
+    Scale,
+    Size,
+    Vectors,
+)
 
 
 @dataclass(frozen=True)
@@ -45,15 +55,15 @@ class PointRow:
     key: int  # the key's place in the window
     token: str | None
     weight: float
-    x: float  # x_i
-    y: float
-    scaled_x: float  # α_i x_i
-    scaled_y: float
+    x: Place  # x_i
+    y: Place
+    scaled_x: Place  # α_i x_i
+    scaled_y: Place
     selected: bool  # among the top N
     inside: bool  # selected and ‖α_i x_i − s‖ ≤ r
-    s_x: float  # s, the same in every row of a panel
-    s_y: float
-    radius: float  # r, likewise
+    s_x: Place  # s, the same in every row of a panel
+    s_y: Place
+    radius: Place  # r, likewise
 
 
 @dataclass(frozen=True)
