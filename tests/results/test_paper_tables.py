@@ -121,3 +121,14 @@ def test_a_plateau_has_both_ends_or_none(end, paper, tmp_path):
     write(tmp_path, paper | {"choices": paper["choices"].with_columns(none)})
     with pytest.raises(InputError, match=r"choices.parquet is damaged: a plateau has only one end"):
         load_paper(tmp_path)
+
+
+@pytest.mark.parametrize("column", ["layer", "head", "row"])
+def test_a_point_of_the_model_has_a_place(column, paper, tmp_path):
+    model = paper["fig1"].with_columns(panel=pl.lit("model"))
+    write(tmp_path, paper | {"fig1": model[:1]})
+    load_paper(tmp_path)
+    none = pl.lit(None, pl.Int64).alias(column)
+    write(tmp_path, paper | {"fig1": model[:1].with_columns(none)})
+    with pytest.raises(InputError, match=r"fig1.parquet is damaged: a point of the model has no"):
+        load_paper(tmp_path)

@@ -1,7 +1,7 @@
 """The tables of a reproduction's figures, in the run's folder under paper/."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,20 @@ def has_paper(folder: str | Path) -> bool:
 def load_paper(folder: str | Path) -> tuple[Manifest, dict[str, pl.DataFrame]]:
     """The manifest and the tables of a finished reproduction."""
     found, tables = load_tables(folder, _PAPER)
-    low, high = tables["choices"].select("plateau_low", "plateau_high").get_columns()
-    if (low.is_null() != high.is_null()).any():
-        path = Path(folder, FOLDER, "choices.parquet")
-        raise InputError(f"{path} is damaged: a plateau has only one end; {AGAIN}")
+    for name, said in _damage(tables):
+        path = Path(folder, FOLDER, f"{name}.parquet")
+        raise InputError(f"{path} is damaged: {said}; {AGAIN}")
     return found, tables
+
+
+def _damage(tables: dict[str, pl.DataFrame]) -> Iterator[tuple[str, str]]:
+    """What no single column shows: the table, and what is wrong with it."""
+    ends = tables["choices"].select(pl.col("plateau_low", "plateau_high").is_null())
+    if (ends["plateau_low"] != ends["plateau_high"]).any():
+        yield "choices", "a plateau has only one end"
+    places = tables["fig1"].filter(panel="model").select("layer", "head", "row")
+    if places.drop_nulls().height < places.height:
+        yield "fig1", "a point of the model has no layer, head or row"
 
 
 def text_folder(text: str) -> str:
