@@ -115,20 +115,19 @@ def test_a_texts_name_as_a_folder(text, folder):
     assert text_folder(text) == folder
 
 
-@pytest.mark.parametrize("end", ["plateau_low", "plateau_high"])
-def test_a_plateau_has_both_ends_or_none(end, paper, tmp_path):
-    none = pl.lit(None, pl.Float64).alias(end)
-    write(tmp_path, paper | {"choices": paper["choices"].with_columns(none)})
-    with pytest.raises(InputError, match=r"choices.parquet is damaged: a plateau has only one end"):
-        load_paper(tmp_path)
-
-
-@pytest.mark.parametrize("column", ["layer", "head", "row"])
-def test_a_point_of_the_model_has_a_place(column, paper, tmp_path):
-    model = paper["fig1"].with_columns(panel=pl.lit("model"))
-    write(tmp_path, paper | {"fig1": model[:1]})
+def test_columns_that_do_not_fit_together_are_told(paper, tmp_path):
+    model = paper["fig1"][:1].with_columns(panel=pl.lit("model"))
+    sound = {"choices": paper["choices"], "fig1": model}
+    folder = write(tmp_path, paper | sound)
     load_paper(tmp_path)
-    none = pl.lit(None, pl.Int64).alias(column)
-    write(tmp_path, paper | {"fig1": model[:1].with_columns(none)})
-    with pytest.raises(InputError, match=r"fig1.parquet is damaged: a point of the model has no"):
-        load_paper(tmp_path)
+    ends, places = ("plateau_low", "plateau_high"), ("layer", "head", "row")
+    for name, columns_of, said in (
+        ("choices", ends, "a plateau has only one end"),
+        ("fig1", places, "a point of the model has no layer, head or row"),
+    ):
+        for column in columns_of:
+            none = pl.lit(None, sound[name].schema[column]).alias(column)
+            folder.write(name, sound[name].with_columns(none))
+            with pytest.raises(InputError, match=f"{name}.parquet is damaged: {said}; repeat"):
+                load_paper(tmp_path)
+        folder.write(name, sound[name])
