@@ -113,3 +113,21 @@ def test_what_is_wrong_with_a_file_is_told(paper, tmp_path):
 )  # fmt: skip
 def test_a_texts_name_as_a_folder(text, folder):
     assert text_folder(text) == folder
+
+
+def test_columns_that_do_not_fit_together_are_told(paper, tmp_path):
+    model = paper["fig1"][:1].with_columns(panel=pl.lit("model"))
+    sound = {"choices": paper["choices"], "fig1": model}
+    folder = write(tmp_path, paper | sound)
+    load_paper(tmp_path)
+    ends, places = ("plateau_low", "plateau_high"), ("layer", "head", "row")
+    for name, columns_of, said in (
+        ("choices", ends, "a plateau has only one end"),
+        ("fig1", places, "a point of the model has no layer, head or row"),
+    ):
+        for column in columns_of:
+            none = pl.lit(None, sound[name].schema[column]).alias(column)
+            folder.write(name, sound[name].with_columns(none))
+            with pytest.raises(InputError, match=f"{name}.parquet is damaged: {said}; repeat"):
+                load_paper(tmp_path)
+        folder.write(name, sound[name])

@@ -97,7 +97,8 @@ def test_a_damaged_table_is_told_and_made_again(tmp_path):
 
 def test_a_sphere_with_a_particle_missing_is_told(tmp_path):
     folder = open_simulation(tmp_path, SETTINGS, "cpu")
-    places = [(scheme, time, at) for scheme in "ab" for time in (0.0, 1.0) for at in range(3)]
+    schemes, times = ("ngpt", "pre_ln"), (0.0, 1.0)
+    places = [(scheme, time, at) for scheme in schemes for time in times for at in range(3)]
     rows = [
         {"scheme": scheme, "beta": 1.0, "time": time, "particle": at}
         | dict.fromkeys(("x", "y", "z", "radius"), 0.5)
@@ -108,15 +109,24 @@ def test_a_sphere_with_a_particle_missing_is_told(tmp_path):
         folder.write(name, empty(name) if name != "sphere" else pl.DataFrame(rows, schema=schema))
     folder.finish([])
     load_simulation(tmp_path)
-    folder.write(
-        "sphere", pl.DataFrame([row | {"time": float("nan")} for row in rows], schema=schema)
-    )
-    with pytest.raises(InputError, match=r"sphere.parquet is damaged: 'time' is not finite"):
-        load_simulation(tmp_path)
     for wrong in (rows[:-1], rows + rows[:1]):
         folder.write("sphere", pl.DataFrame(wrong, schema=schema))
         with pytest.raises(InputError, match=r"sphere.parquet is damaged: particles have no place"):
             load_simulation(tmp_path)
+
+
+def test_a_phase_diagram_with_two_rows_for_one_place_is_told(tmp_path):
+    folder = open_simulation(tmp_path, SETTINGS, "cpu")
+    row = ("ngpt", 8, 4, 2.5, 1.0, 0.5, 2)
+    schema = frame_schema(DYNAMICS_TABLES["phase"])
+    for name in DYNAMICS_TABLES:
+        folder.write(name, empty(name))
+    folder.finish([])
+    folder.write("phase", pl.DataFrame([row], schema=schema, orient="row"))
+    load_simulation(tmp_path)
+    folder.write("phase", pl.DataFrame([row, row], schema=schema, orient="row"))
+    with pytest.raises(InputError, match=r"phase.parquet is damaged: two rows for one β and time"):
+        load_simulation(tmp_path)
 
 
 @pytest.mark.parametrize(("field", "value"), [("tokens", None), ("beta", "5"), ("horizon", [])])

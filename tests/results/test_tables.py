@@ -10,11 +10,14 @@ import pytest
 
 from headgauge.diagnostics import settings
 from headgauge.dynamics import weights
+from headgauge.dynamics.schemes import SCHEMES, VARIANTS
 from headgauge.errors import InputError
 from headgauge.experiments import choices
 from headgauge.models import VECTOR_KINDS
 from headgauge.results import known_words
-from headgauge.results.schema import TABLES, frame_schema
+from headgauge.results.dynamics_schema import CollapseRow, PhaseRow
+from headgauge.results.paper_schema import ChoiceRow, PointRow
+from headgauge.results.schema import TABLES, columns, frame_schema
 from headgauge.results.tables import KEYS, checked, join_tables, read_table, write_table
 
 
@@ -117,6 +120,36 @@ def test_values_that_cannot_be_are_refused(name, column, value, said, tables, tm
         read_table(TABLES[name], tmp_path / "a")
 
 
+@pytest.mark.parametrize(
+    ("row", "column", "value", "said"),
+    [
+        (PhaseRow, "time", float("nan"), "with 'time' not finite"),
+        (PhaseRow, "beta", float("inf"), "with 'beta' not finite"),
+        (PhaseRow, "beta", None, "without 'beta'"),
+        (CollapseRow, "time", float("-inf"), "with 'time' not finite"),
+        (CollapseRow, "collapsed", 1.5, "with 'collapsed' outside 0 to 1"),
+        (CollapseRow, "scheme", "x", "with 'scheme' none of post_ln, "),
+        (PointRow, "scaled_y", float("-inf"), "with 'scaled_y' no place in a plane"),
+        (PointRow, "radius", None, "without 'radius'"),
+        (ChoiceRow, "critical_n", 0, "with 'critical_n' below 1"),
+        (ChoiceRow, "critical_share", 0.0, "with 'critical_share' not above 0 and up to 1"),
+        (ChoiceRow, "critical_share", float("nan"), "with 'critical_share' not above 0"),
+    ],
+)
+def test_numbers_outside_the_range_of_their_column_are_refused(row, column, value, said, tmp_path):
+    """Whatever the bytes' own sum says: no figure can be drawn over them."""
+    there = {pl.Int64: 1, pl.Float64: 0.5, pl.Boolean: True, pl.String: "x"}
+    words = {name: known.words[0] for name, known in columns(row).items() if known.words}
+    whole = {name: there[kind] for name, kind in frame_schema(row).items()} | words
+    frame = pl.DataFrame([whole, whole], schema=frame_schema(row))
+    write_table(tmp_path / "a", frame)
+    assert read_table(row, tmp_path / "a").equals(frame)
+    wrong = pl.DataFrame([whole, whole | {column: value}], schema=frame_schema(row))
+    write_table(tmp_path / "a", wrong)
+    with pytest.raises(InputError, match=f"a is damaged: it has rows {re.escape(said)}"):
+        read_table(row, tmp_path / "a")
+
+
 def test_a_measure_may_be_null_but_no_key(tables):
     none = pl.lit(None, pl.Float64)
     assert checked("heads", tables.heads.with_columns(entropy=none))["entropy"].null_count() == 12
@@ -128,6 +161,7 @@ def test_the_words_are_those_of_the_rooms_that_write_them():
     assert set(get_args(known_words.Vectors)) == set(VECTOR_KINDS)
     assert set(get_args(known_words.Scale)) == set(choices.SCALES)
     assert set(get_args(known_words.Weights)) == set(weights.KINDS)
+    assert set(get_args(known_words.Scheme)) == {*SCHEMES, *VARIANTS, "unnormalised"}
     assert set(get_args(known_words.Keys)) == set(choices.KEYS) == set(settings.KEYS)
 
 

@@ -13,17 +13,17 @@ denominator. A gap is 1 − cosine.
 
 from dataclasses import dataclass
 
-from headgauge.results.known_words import Weights
+from headgauge.results.known_words import Finite, Scheme, Share, Weights
 
 
 @dataclass(frozen=True)
 class GammaRow:
     """The common cosine γ of tokens that start at equal angles, Q = K = V = I."""
 
-    scheme: str  # a name of `headgauge.dynamics.schemes`, or "unnormalised"
+    scheme: Scheme  # a name of `headgauge.dynamics.schemes`, or "unnormalised"
     tokens: int  # n
-    beta: float  # β
-    time: float  # t: one unit is one layer whose residual step has size 1
+    beta: Finite  # β
+    time: Finite  # t: one unit is one layer whose residual step has size 1
     gamma: float  # γ
     log_gap: float  # log(1 − γ), exact where γ itself is 1 to the last digit
     radius: float  # r
@@ -36,14 +36,14 @@ class SwarmRow:
     """Simulated particles at one time: means over seeds, and a band over seeds."""
 
     weights: Weights  # "identity", "random" (fixed) or "layers" (new ones in every unit of time)
-    scheme: str
+    scheme: Scheme
     rule: str  # the normaliser in the attention, "softmax" as a rule
     tokens: int
     dim: int  # d
     heads: int
     causal: bool
-    beta: float
-    time: float
+    beta: Finite
+    time: Finite
     seeds: int
     mean_cosine: float  # over pairs, then over seeds
     low: float  # 5 % and 95 % over seeds of the mean over pairs
@@ -64,7 +64,7 @@ class SwarmRow:
 class RateRow:
     """One number of a scheme as its theory has it, and as it was measured."""
 
-    scheme: str
+    scheme: Scheme
     quantity: str  # "initial velocity" or "final rate"
     law: str  # the formula: "2/(e^β + n − 1)", "1 − γ ~ e^{−2t}"
     against: str  # what the slope is taken against: "t", "log t", "√(t+1)", "∫α"
@@ -78,10 +78,10 @@ class CollapseRow:
     """When the farthest pair of a simulated swarm reaches a cosine of .999."""
 
     weights: Weights
-    scheme: str
+    scheme: Scheme
     seeds: int
-    collapsed: float  # share of the seeds that got there within the horizon
-    time: float | None  # median over seeds; null where fewer than half of them got there
+    collapsed: Share  # share of the seeds that got there within the horizon
+    time: Finite | None  # median over seeds; null where fewer than half of them got there
     low: float | None  # the earliest
     high: float | None  # the latest, where all got there
 
@@ -90,11 +90,11 @@ class CollapseRow:
 class PhaseRow:
     """The share of pairs with a cosine of .999 or more, over seeds, from uniform starts."""
 
-    scheme: str
+    scheme: Scheme
     tokens: int
     dim: int
-    beta: float
-    time: float
+    beta: Finite
+    time: Finite
     probability: float
     seeds: int
 
@@ -103,9 +103,9 @@ class PhaseRow:
 class SphereRow:
     """One particle on the 2-sphere; every scheme starts from the same places."""
 
-    scheme: str
-    beta: float
-    time: float
+    scheme: Scheme
+    beta: Finite
+    time: Finite
     particle: int
     x: float
     y: float

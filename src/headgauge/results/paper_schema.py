@@ -24,7 +24,17 @@ exist.
 
 from dataclasses import dataclass
 
-from headgauge.results.known_words import Expected, Keys, Logits, Panel, Scale, Vectors
+from headgauge.results.known_words import (
+    Expected,
+    Keys,
+    Logits,
+    Panel,
+    Part,
+    Place,
+    Scale,
+    Size,
+    Vectors,
+)
 
 
 @dataclass(frozen=True)
@@ -45,15 +55,15 @@ class PointRow:
     key: int  # the key's place in the window
     token: str | None
     weight: float
-    x: float  # x_i
-    y: float
-    scaled_x: float  # α_i x_i
-    scaled_y: float
+    x: Place  # x_i
+    y: Place
+    scaled_x: Place  # α_i x_i
+    scaled_y: Place
     selected: bool  # among the top N
     inside: bool  # selected and ‖α_i x_i − s‖ ≤ r
-    s_x: float  # s, the same in every row of a panel
-    s_y: float
-    radius: float  # r, likewise
+    s_x: Place  # s, the same in every row of a panel
+    s_y: Place
+    radius: Place  # r, likewise
 
 
 @dataclass(frozen=True)
@@ -93,7 +103,7 @@ class CriticalRow:
     length: int
     expected: Expected  # "printed" (false), "appendix" (eq. 24), "upper" (above the true one)
     level: float  # of the test: 0.01 in the text, 0.05 in Algorithm 3
-    critical_n: int | None  # None: none among those tried
+    critical_n: Size | None  # None: none among those tried
     share: float | None  # critical_n / L
     low: int | None  # 95 % bootstrap interval over heads; null where N was not found, and
     high: int | None  # where too many draws have no critical N to give the upper end
@@ -180,9 +190,9 @@ class ChoiceRow:
     vectors: Vectors
     scale: Scale
     keys: Keys
-    critical_n: int | None  # printed expectation, level .01, longest L, 144 heads where there are
-    critical_share: float | None
-    critical_n_corrected: int | None  # eq. 24
+    critical_n: Size | None  # printed expectation, level .01, longest L, 144 heads where there are
+    critical_share: Part | None
+    critical_n_corrected: Size | None  # eq. 24
     separability_at_16: float | None  # mean over heads
     plateau_low: float | None  # smallest mean over heads for N from 16 on
     plateau_high: float | None

@@ -22,12 +22,12 @@ type into polars' schema, and every table a run writes has exactly that one.
 
 from dataclasses import dataclass, fields
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import polars as pl
 
 from headgauge.results.depth_schema import DepthRow
-from headgauge.results.known_words import Keys, Logits, Scale, Seen, Vectors
+from headgauge.results.known_words import Keys, Logits, Range, Scale, Seen, Vectors
 
 # What names a head: `layer` counts the attention modules in the model's order, and a module that
 # runs more than once per pass (a shared layer) has an `occurrence` for each.
@@ -281,23 +281,27 @@ def frame_schema(row: type) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Column:
-    """What a column may hold: numbers, texts, or one of a few words; null if it is `optional`."""
+    """What a column may hold: numbers, maybe of a range, texts, or one of a few words; null if it
+    is `optional`."""
 
     kind: type
     optional: bool
     words: tuple[str, ...] = ()
+    range: Range | None = None
 
 
 def columns(row: type) -> dict[str, Column]:
     """The columns of a table whose rows are of this type."""
-    hints = get_type_hints(row)
+    hints = get_type_hints(row, include_extras=True)
     return {field.name: _column(hints[field.name]) for field in fields(row)}
 
 
 def _column(hint: Any) -> Column:
-    parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     kind = next(part for part in parts if part is not type(None))
     optional = type(None) in parts
     if get_origin(kind) is Literal:
         return Column(str, optional, get_args(kind))
+    if get_origin(kind) is Annotated:
+        return Column(kind.__origin__, optional, range=kind.__metadata__[0])
     return Column(kind, optional)

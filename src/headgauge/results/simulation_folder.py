@@ -18,7 +18,7 @@ from headgauge.results.tables import AGAIN
 
 _DYNAMICS = TableFolder("dynamics", "a simulation", DYNAMICS_TABLES)
 FOLDER = _DYNAMICS.name
-_AXES = {"time", "beta", "collapsed"}  # what figures are drawn over
+_PLACE = ("scheme", "tokens", "dim", "beta", "time")  # in the phase diagram
 
 RESEARCH_TYPE = "simulation"
 PSEUDOCODE = (
@@ -51,11 +51,9 @@ def load_simulation(folder: str | Path) -> tuple[Manifest, dict[str, pl.DataFram
     """The manifest and the tables of a finished simulation."""
     found, tables = load_tables(folder, _DYNAMICS)
     check_form(Path(folder, MANIFEST), found["settings"], _Told, "settings")
-    for name, table in tables.items():
-        for column in _AXES & set(table.columns):
-            if table[column].is_finite().not_().any():
-                path = Path(folder, FOLDER, f"{name}.parquet")
-                raise InputError(f"{path} is damaged: {column!r} is not finite; {AGAIN}")
+    if tables["phase"].select(_PLACE).is_duplicated().any():
+        path = Path(folder, FOLDER, "phase.parquet")
+        raise InputError(f"{path} is damaged: two rows for one β and time; {AGAIN}")
     _check_sphere(Path(folder, FOLDER, "sphere.parquet"), tables["sphere"])
     return found, tables
 

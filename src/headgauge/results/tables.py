@@ -146,17 +146,21 @@ def other_columns(row: type, found: dict[str, Any]) -> str | None:
 
 
 def wrong_values(row: type, frame: pl.LazyFrame) -> str | None:
-    """What rows of this type cannot hold, or None: no value, a number below 0, an unknown word.
+    """What rows of this type cannot hold, or None: no value, a number below 0 or outside its
+    range, an unknown word.
 
     A measure may be null everywhere: a model whose weights are not finite has none.
     """
     tests: dict[str, pl.Expr] = {}
     for name, column in columns(row).items():
         here = pl.col(name)
-        if not column.optional and column.kind is not float:
+        if not column.optional and (column.kind is not float or column.range):
             tests[f"without {name!r}"] = here.is_null().any()
         if column.kind is int:  # counts and places
             tests[f"with {name!r} below 0"] = (here < 0).any()
+        if column.range:
+            low, high, beyond = column.range
+            tests[f"with {name!r} {beyond}"] = here.is_between(low, high).not_().any()
         if column.words:
             known = ", ".join(column.words)
             tests[f"with {name!r} none of {known}"] = here.is_in(column.words).not_().any()

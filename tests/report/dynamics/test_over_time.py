@@ -56,7 +56,13 @@ def wide(numbers):
 
 @pytest.mark.parametrize(
     ("numbers", "scale"),
-    [([1, 2, 31], "log"), ([1, 2, 29], "linear"), ([0, 2, 90], "log"), ([-1, 2, 90], "linear")],
+    [
+        ([1, 2, 31], "log"),
+        ([1, 2, 29], "linear"),
+        ([0, 2, 90], "log"),
+        ([-1, 2, 90], "linear"),
+        ([1, 2, 1e300], "log"),
+    ],
 )
 def test_even_ratios_are_for_what_spans_much(axes, numbers, scale):
     draw_over_time(axes, wide(numbers), "speed")

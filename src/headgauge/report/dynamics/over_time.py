@@ -48,5 +48,6 @@ def ratios_if_wide(axes: Axes, frame: pl.DataFrame, measure: str) -> None:
     least, most = seen.filter(seen > 0).min(), seen.max()
     if least is None or most <= _WIDE * least:  # pyright: ignore
         return
-    axes.set_yscale("log")
+    # The limits first: an axis that looks for its own overflows where a baseline has run away.
     axes.set_ylim(max(least / 1.5, most * _DEEPEST), most * 1.5)  # pyright: ignore
+    axes.set_yscale("log")
