@@ -18,3 +18,9 @@ torch.set_num_threads(1 if os.environ.get("PYTEST_XDIST_WORKER") else torch.get_
 # A slow machine is no failure, and the same examples everywhere make a failure repeatable.
 settings.register_profile("headgauge", deadline=None, derandomize=True)
 settings.load_profile("headgauge")
+
+
+def pytest_collection_modifyitems(items):
+    """Compiled rows first: what one process compiles while the other is at work elsewhere, none
+    compiles twice."""
+    items.sort(key=lambda item: "test_compiled_curves" not in item.nodeid)

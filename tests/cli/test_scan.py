@@ -179,8 +179,9 @@ def test_the_folder_is_named_for_the_run(
     monkeypatch.chdir(tmp_path)
     for length in ("16", "24", "16"):
         code, _, err = cli(
-            "scan", model, "--text", text, "--length", length, "--windows", "1", "--top-n", "1,2"
-        )
+            "scan", model, "--text", text, "--length", length, "--windows", "1", "--top-n", "1",
+            "--layers", "0", "--heads", "0",
+        )  # fmt: skip
         assert code == 0, err
     folders = sorted(path.name for path in (tmp_path / "runs").iterdir())
     assert len(folders) == 2

@@ -2,8 +2,6 @@
 
 from headgauge.report.paper import paper_figures
 
-from .conftest import OTHER, TEXT
-
 NAMES = ["vanishing", "fig1", "fig2", "fig3", "fig4", "choices", "rules"]
 
 
@@ -21,17 +19,3 @@ def test_the_overview_comes_first_and_each_figure_is_there_as_svg_and_pdf(tmp_pa
     assert starts[".pdf"].startswith(b"%PDF")
     # The overview is as wide as a page shows it.
     assert int.from_bytes(paths[0].read_bytes()[16:20]) == 1200
-
-
-def test_every_text_has_all_figures_of_its_own(two_texts, tmp_path):
-    captions = {TEXT: "quick run: on prose", OTHER: "on another"}
-    paths = paper_figures(two_texts, captions, tmp_path)
-    for name in NAMES:
-        drawn = [
-            tmp_path / "figures" / folder / f"{name}.svg" for folder in ("prose", "a-second-text")
-        ]
-        assert set(drawn) <= set(paths)
-        first, second = (path.read_text() for path in drawn)
-        assert "quick run: on prose" in first
-        assert "on another" in second
-        assert first.replace("quick run: on prose", "on another") != second, name
