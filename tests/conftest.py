@@ -1,16 +1,20 @@
 """Shapes in headgauge's signatures are checked by beartype here, and only here."""
 
 import os
+from pathlib import Path
 
 # Some virtual machines show AMX and then forbid it: the first bf16 product ends the process. The
 # libraries read this when they load.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
+import jaxtyping
+import pytest
 import torch
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
 install_import_hook("headgauge", "beartype.beartype")
+WHOLE = ("cli", "experiments", "report")
 
 # Two test processes on two cores: more threads each would only fight.
 torch.set_num_threads(1 if os.environ.get("PYTEST_XDIST_WORKER") else torch.get_num_threads())
@@ -18,6 +22,16 @@ torch.set_num_threads(1 if os.environ.get("PYTEST_XDIST_WORKER") else torch.get_
 # A slow machine is no failure, and the same examples everywhere make a failure repeatable.
 settings.register_profile("headgauge", deadline=None, derandomize=True)
 settings.load_profile("headgauge")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _shapes(request):
+    """Whole commands, runs and figures are tested for what they say and leave: with every shape
+    checked on the way, as the tests of the pieces do, much of the time would go there."""
+    whole = request.path.relative_to(Path(__file__).parent).parts[0] in WHOLE
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jaxtyping.config, "jaxtyping_disable", whole)
+        yield
 
 
 def pytest_collection_modifyitems(items):

@@ -113,7 +113,12 @@ _EXPLAINED = {
     GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     SwarmRow: ("dim", "weights", "seeds"),
 }
-_WORDS = re.compile(r"\b(Vectors|Scale|Keys|Seen|Logits|Panel|Expected|Weights|NotFinite)\b")
+# The names of `known_words` as a reader of the files knows them.
+_PLAIN = {
+    "str": r"\b(Vectors|Scale|Keys|Seen|Logits|Panel|Expected|Weights|Scheme|NotFinite)\b",
+    "float": r"\b(Finite|Place|Share|Part)\b",
+    "int": r"\bSize\b",
+}
 _FIELD = re.compile(r"    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?")
 _IN_FOLDER = re.compile(r"    \w+/(\w+)\.parquet +\w+ +(.+)")
 
@@ -178,8 +183,10 @@ def _written(record: type) -> list[tuple[str, str, str]]:
 
 
 def _plain(kind: str) -> str:
-    """A type as a reader of the files knows it: words are text."""
-    return re.sub(r"NotRequired\[(.+)\]", r"\1, or not there", _WORDS.sub("str", kind))
+    """A type as a reader of the files knows it: words are text, ranges numbers."""
+    for plain, names in _PLAIN.items():
+        kind = re.sub(names, plain, kind)
+    return kind
 
 
 def _cell(text: str) -> str:
