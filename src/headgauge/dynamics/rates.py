@@ -91,12 +91,13 @@ def rate_rows(
     for scheme, velocity, late in zip(schemes, initial, final, strict=True):
         theory = scheme.initial_velocity(tokens, beta, radius)
         law, clock = scheme.velocity_text, "t"
-        rows.append(RateRow(scheme.name, "initial velocity", law, clock, theory, *velocity))
+        name: Any = scheme.name
+        rows.append(RateRow(name, "initial velocity", law, clock, theory, *velocity))
         law, clock = scheme.final_text, scheme.clock_text
         reduced, particles = late
         if reduced is not None:
             slopes = scheme.final_rate, reduced, particles
-            rows.append(RateRow(scheme.name, "final rate", law, clock, *slopes))
+            rows.append(RateRow(name, "final rate", law, clock, *slopes))
     return [asdict(row) for row in rows]
 
 

@@ -103,7 +103,7 @@ class Swarms:
             middle = float((every[(len(every) - 1) // 2] + every[len(every) // 2]) / 2)
             row = CollapseRow(
                 weights=self.kind.weights,  # pyright: ignore[reportArgumentType]
-                scheme=scheme.name,
+                scheme=scheme.name,  # pyright: ignore[reportArgumentType]
                 seeds=len(times),
                 collapsed=len(there) / len(times),
                 time=middle if middle < torch.inf else None,
