@@ -14,7 +14,7 @@ from hypothesis import settings
 from jaxtyping import install_import_hook
 
 install_import_hook("headgauge", "beartype.beartype")
-WHOLE = ("cli", "experiments", "report")
+WHOLE = {"cli", "experiments", "report", "test_result.py", "test_scanning.py", "test_simulating.py"}
 
 # Two test processes on two cores: more threads each would only fight.
 torch.set_num_threads(1 if os.environ.get("PYTEST_XDIST_WORKER") else torch.get_num_threads())
@@ -28,7 +28,7 @@ settings.load_profile("headgauge")
 def _shapes(request):
     """Whole commands, runs and figures are tested for what they say and leave: with every shape
     checked on the way, as the tests of the pieces do, much of the time would go there."""
-    whole = request.path.relative_to(Path(__file__).parent).parts[0] in WHOLE
+    whole = not WHOLE.isdisjoint(request.path.relative_to(Path(__file__).parent).parts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jaxtyping.config, "jaxtyping_disable", whole)
         yield
