@@ -1,17 +1,19 @@
 """Shapes in headgauge's signatures are checked by beartype here, and only here."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 # Some virtual machines show AMX and then forbid it: the first bf16 product ends the process. The
 # libraries read this when they load.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
-import jaxtyping
 import pytest
 import torch
 from hypothesis import settings
 from jaxtyping import install_import_hook
+
+from unchecked import shapes_unchecked
 
 install_import_hook("headgauge", "beartype.beartype")
 WHOLE = {"cli", "experiments", "report", "test_result.py", "test_scanning.py", "test_simulating.py"}
@@ -26,11 +28,17 @@ settings.load_profile("headgauge")
 
 @pytest.fixture(scope="module", autouse=True)
 def _shapes(request):
-    """Whole commands, runs and figures are tested for what they say and leave: with every shape
-    checked on the way, as the tests of the pieces do, much of the time would go there."""
+    """Whole commands, runs and figures are tested for what they say and leave: their pieces have
+    tests of their own, where every shape is checked."""
     whole = not WHOLE.isdisjoint(request.path.relative_to(Path(__file__).parent).parts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jaxtyping.config, "jaxtyping_disable", whole)
+    with shapes_unchecked() if whole else nullcontext():
+        yield
+
+
+@pytest.fixture
+def unchecked():
+    """Signatures as users run them: for very many steps, and for messages behind the signature."""
+    with shapes_unchecked():
         yield
 
 

@@ -15,12 +15,17 @@ class InputError(ValueError):
     """
 
 
-def check_whole(what: str, given: Any, least: int, most: int) -> None:
-    """Refuse what is no whole number from `least` to `most`."""
+def whole(what: str, given: Any) -> int:
+    """A whole number of whatever type, or a line that says what was given instead."""
     try:
-        number = operator.index(given)
+        return operator.index(given)
     except TypeError:
         raise InputError(f"{what} must be a whole number, got {given!r}") from None
+
+
+def check_whole(what: str, given: Any, least: int, most: int) -> None:
+    """Refuse what is no whole number from `least` to `most`."""
+    number = whole(what, given)
     if not least <= number <= most:
         shown = number if number.bit_length() < 128 else f"one of {number.bit_length()} bits"
         raise InputError(f"{what} must be in {least} to {most}, got {shown}")

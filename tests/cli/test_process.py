@@ -17,6 +17,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # however the tests we
 from pathlib import Path
 from headgauge.cli import process
 """
+INTERRUPTED = (130, "", "headgauge: interrupted; repeat the command to start again\n")
 
 
 def start(code: str, **options: Any) -> subprocess.Popen[str]:
@@ -84,8 +85,7 @@ except BaseException:
     assert process.stdout is not None
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    told = "headgauge: interrupted; repeat the command to start again\n"
-    assert ended(process) == (130, "", told)
+    assert ended(process) == INTERRUPTED
 
 
 @POSIX
@@ -102,8 +102,7 @@ finally:
     for _ in range(2):
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
-    told = "headgauge: interrupted; repeat the command to start again\n"
-    assert ended(process) == (130, "", told)
+    assert ended(process) == INTERRUPTED
 
 
 @POSIX

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from jaxtyping import config
 
 from dynamics.reference import ALL
 from headgauge.dynamics import Simulation, simulate
@@ -25,14 +24,6 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
-
-
-@pytest.fixture
-def unchecked() -> Iterator[None]:
-    """Shapes unchecked in tests of very many steps, whose parts are checked in the others."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture

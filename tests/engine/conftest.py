@@ -1,6 +1,5 @@
 """The literal loop over theory/, and the blocks of rows that the engine is held against it on."""
 
-import contextlib
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from jaxtyping import config
 from torch import Tensor
 
 from headgauge import engine
@@ -16,6 +14,7 @@ from headgauge.normalizers import kernels
 from headgauge.theory import distance_bounds, expected_distance, separability
 from headgauge.theory.distance import distance, distances_to_context
 from headgauge.theory.selection import context_vector, selected_mass, top_n, weighted
+from unchecked import shapes_unchecked
 
 # numba's cache knows the file of a kernel, not those of the functions compiled into it: after an
 # edit to one of them the old kernel would be what is tested.
@@ -168,15 +167,6 @@ def literal(
     return {name: float(value) for name, value in values.items()}, sizes
 
 
-@contextlib.contextmanager
-def _unchecked() -> Iterator[None]:
-    config.update("jaxtyping_disable", True)
-    try:
-        yield
-    finally:
-        config.update("jaxtyping_disable", False)
-
-
 Worst = dict[str, float]
 
 
@@ -209,7 +199,7 @@ def check(
                     assert all(np.isnan(v[row, at]) for v in vars(block).values())
                 continue
             a = (weights[row] * seen[row])[counting].double()
-            with _unchecked():  # theory's shapes have their own tests; here they would be most
+            with shapes_unchecked():  # theory's shapes have tests of their own
                 expected, sizes = literal(a, geometry.vectors[counting], n, not raw, within)
             for compiled, block in blocks.items():
                 for name, value in expected.items():
@@ -246,13 +236,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for name, kinds in (("weights_kind", WEIGHTS), ("vectors_kind", VECTORS), ("mask", MASKS)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, kinds)
-
-
-@pytest.fixture
-def unchecked() -> Iterator[None]:
-    """Signatures unchecked, as users run them: the engine's own message is what is tested."""
-    with _unchecked():
-        yield
 
 
 @pytest.fixture(params=[True, False], ids=["compiled", "torch"])

@@ -1,7 +1,6 @@
 """A small model that is reproduced for real, once; what theory says of it; hand-made frames."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import polars as pl
 import pytest
 import torch
 import transformers as hf
-from jaxtyping import config
 from torch import Tensor
 
 from headgauge import experiments
@@ -34,6 +32,7 @@ from headgauge.results.paper_schema import (
     SensitivityFigureRow,
 )
 from headgauge.results.schema import PAPER, TABLES, frame_schema
+from unchecked import shapes_unchecked
 
 LENGTHS = (20, 40, 110)
 CHOICE = {"vectors": "final", "scale": "unit", "keys": "all"}
@@ -53,22 +52,6 @@ SETTINGS = ReproduceSettings(
     lemma_1=vanishing.Config(rows=6),
     discussion=coverage.Config(rows=5),
 )
-
-
-@contextmanager
-def _unchecked() -> Iterator[None]:
-    """Signatures unchecked: the checks are most of the time, and have tests of their own."""
-    config.update("jaxtyping_disable", True)
-    try:
-        yield
-    finally:
-        config.update("jaxtyping_disable", False)
-
-
-@pytest.fixture
-def unchecked() -> Iterator[None]:
-    with _unchecked():
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -114,7 +97,7 @@ def reproduce(model: Any, tokens: Tensor) -> Callable[..., Reproduction]:
     """A whole run of the small model, on one text and with a choice unless told otherwise."""
 
     def run(texts: Any = tokens, **more: Any) -> Reproduction:
-        with _unchecked():
+        with shapes_unchecked():
             given: dict[str, Any] = {"settings": SETTINGS} | more
             return experiments.reproduce(model, texts, **given)
 
@@ -146,7 +129,7 @@ class Attended:
     ) -> np.ndarray:
         """measure(row of weights, vectors) over the rows drawn, per head (layers × heads)."""
         places = spread_rows(0, self.weights.shape[2], self.weights.shape[2], rows)
-        with _unchecked():
+        with shapes_unchecked():
             return np.array(
                 [
                     [

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from jaxtyping import config
 
 from headgauge import normalizers
 from headgauge.normalizers import Normalizer, kernels
@@ -70,11 +69,3 @@ def path(request: pytest.FixtureRequest) -> Iterator[bool]:
     """Both implementations of α-entmax."""
     with kernels.use_compiled(request.param):
         yield request.param
-
-
-@pytest.fixture
-def unchecked() -> Iterator[None]:
-    """Signatures unchecked, as users run them: the rule's own message is what is tested."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)

@@ -7,6 +7,7 @@ from rich.console import Console
 from headgauge.diagnostics import summary
 from headgauge.diagnostics import verdicts as judging
 from headgauge.report import tables
+from report.page.page_content import outlook_frame
 
 
 def shown(table, width, **how):
@@ -98,18 +99,7 @@ def test_counts_are_words_numbers_and_bars():
 
 
 def test_the_outlook_has_a_span_or_says_that_there_is_none():
-    outlook = pl.DataFrame(
-        {
-            "verdict": ["sink", "inactive"],
-            "heads": [270, 270],
-            "now": [138, 11],
-            "target": [108, 16],
-            "certainly": [90, 0],
-            "possibly": [150, 0],
-            "unknown": [3, 270],
-        }
-    )
-    text = shown(tables.outlook_view(outlook, 8192), 80)
+    text = shown(tables.outlook_view(outlook_frame(), 8192), 80)
     assert "90 to 150" in text
     assert "0 to 0" not in text
     assert "8192" in text

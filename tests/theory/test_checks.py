@@ -4,12 +4,11 @@ are not whole: refused in words."""
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
-from jaxtyping import config
 
 from headgauge import theory
 
@@ -73,12 +72,7 @@ OVER_KEYS = ("weights", "logits", "values", "slopes", "xi_values", "direction", 
              "separable")  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def unchecked() -> Iterator[None]:
-    """As users run them: without the tests' checks of signatures."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
+pytestmark = pytest.mark.usefixtures("unchecked")
 
 
 def refused(function: Callable[..., Any], given: dict[str, Any]) -> None:

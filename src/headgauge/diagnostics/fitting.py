@@ -5,14 +5,13 @@ free. `fit` makes what is free fit the model's context and the text, and says so
 and does not fit is refused.
 """
 
-import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from headgauge.diagnostics.reading import Reading
 from headgauge.diagnostics.settings import LENGTH, TOP_NS, ScanSettings, UnitSettings
-from headgauge.errors import InputError
+from headgauge.errors import InputError, whole
 from headgauge.models import LoadedModel
 from headgauge.models.windows import check_context
 
@@ -51,14 +50,6 @@ def scan_settings(
     choices |= {name: whole(name, choices[name]) for name in _NUMBERS if name in choices}
     known = {name: value for name, value in known.items() if value is not None}
     return ScanSettings(free=free, **known, **choices)
-
-
-def whole(what: str, given: Any) -> int:
-    """A whole number of whatever type, or a line that says what was given instead."""
-    try:
-        return operator.index(given)
-    except TypeError:
-        raise InputError(f"{what} must be a whole number, got {given!r}") from None
 
 
 def wholes(what: str, given: Any) -> tuple[int, ...]:

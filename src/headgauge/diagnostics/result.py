@@ -1,6 +1,5 @@
 """What a scan found: tables, verdicts, trends, and how to keep and show them."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -11,9 +10,8 @@ import polars as pl
 
 from headgauge import results
 from headgauge.diagnostics import capacity as trends
-from headgauge.diagnostics import depth_prediction, summary
+from headgauge.diagnostics import depth_prediction, summary, words
 from headgauge.diagnostics import verdicts as judging
-from headgauge.diagnostics.bos_check import bos_notes
 from headgauge.diagnostics.grounds import Grounds, grounds
 from headgauge.diagnostics.thresholds import DEFAULT, Threshold, read_thresholds
 from headgauge.errors import InputError
@@ -24,8 +22,6 @@ from headgauge.results.manifest_file import changed_manifest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,17 +161,7 @@ class ScanResult:
 
     def notes(self) -> list[str]:
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
-        found = self.warnings() + list(self.manifest["notes"])
-        found += bos_notes(self.manifest)
-        records = self.manifest["units"].values()
-        for module in sorted({name for record in records for name in record["unseen"]}):
-            found.append(f"{module} could not be seen: it is in no table and has no verdict")
-        tapped = sorted({name for record in records for name in record["tapped"]})
-        if tapped:
-            found.append(
-                f"{len(tapped)} modules (such as {tapped[0]}) were seen at their softmax alone: "
-                "values and output norms are null, their verdicts incomplete"
-            )
+        found = self.warnings() + words.run_notes(self.manifest)
         if self.depth is not None:
             found += depth_prediction.depth_notes(self.depth, self._kind())
         return found + judging.not_judged(self.curves, self.thresholds)
@@ -186,40 +172,15 @@ class ScanResult:
 
     def caption(self) -> str:
         """What was measured, in a line for a figure or the head of a page."""
-        model, data = self.manifest["model"], self.manifest["data"]
-        assert model is not None
-        assert data is not None
-        weights = f" ({model['quantisation']} weights)" if model["quantisation"] else ""
-        windows = self.heads["window"].n_unique()
-        lengths = ", ".join(str(each) for each in sorted(self.heads["length"].unique()))
-        return (
-            f"{model['name']}{weights}, {data['name']}, L = {lengths}, "
-            f"{windows} window{'s' if windows > 1 else ''}"
-        )
+        return words.caption(self.manifest, self.heads)
 
     def stands(self) -> list[str]:
         """What the numbers stand on: said before any of them."""
-        data = self.manifest["data"]
-        rows = span_words(self.heads["rows"])
-        origin = "" if data is None else f": {data['origin']}"
-        name = "" if data is None else data["name"]
-        return [f"{self.caption()}; {rows} query rows per head and window", f"text {name}{origin}"]
+        return words.stands(self.manifest, self.heads)
 
     def untrained(self) -> str | None:
         """Why nothing here is a result, if the model predicts no better than by guessing."""
-        known = self.manifest["model"]
-        words = None if known is None else known["facts"].get("vocabulary")
-        losses = [record["loss"] for record in self.manifest["units"].values()]
-        found = [float(loss) for loss in losses if loss is not None]
-        if not all(map(math.isfinite, found)):
-            return None
-        if not words or not found or min(found) < GUESSING * math.log(words):
-            return None
-        return (
-            f"random weights: a loss of {min(found):.2f} nats is that of guessing among {words} "
-            "tokens, so the model is untrained or its weights were not read, and nothing here is "
-            "a result"
-        )
+        return words.untrained(self.manifest)
 
     def seconds(self) -> dict[str, dict[str, float]]:
         """What each unit took, by phase."""
@@ -360,9 +321,3 @@ class ScanResult:
             f"scan of {known['name'] if known else 'a model'}: {len(self.frame())} heads, "
             f"{self.heads['window'].n_unique()} windows; {found}>"
         )
-
-
-def span_words(numbers: pl.Series) -> str:
-    """`1024`, or `512 to 1024` where they differ."""
-    ends = [numbers.min(), numbers.max()]
-    return " to ".join(dict.fromkeys(str(each) for each in ends))

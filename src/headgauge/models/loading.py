@@ -16,13 +16,13 @@ import torch
 from headgauge.devices import check_device
 from headgauge.errors import InputError
 from headgauge.models import gguf_cache
-from headgauge.models.declared import Held, bounded, check_layers, check_sizes, held_in
+from headgauge.models.declared import Held, bounded, check_layer_counts, check_sizes, held_in
 from headgauge.models.edge_tokens import folder_word, gguf_word
 from headgauge.models.facts import FileWord, LoadedModel, describe
 from headgauge.models.finding import DEFAULT_MODEL, Found, find
 from headgauge.models.gguf_header import TENSORS, read_header
 from headgauge.models.kinds import model_class
-from headgauge.models.wording import one_line, plain, quiet
+from headgauge.models.wording import brief, plain, quiet
 
 _DTYPES = {
     "float32": torch.float32,
@@ -120,10 +120,10 @@ def _convert(path: Path, held: Held, options: dict[str, Any]) -> tuple[Any, Any]
     except InputError:
         raise
     except ImportError as error:
-        raise InputError(f"reading GGUF files needs another package: {one_line(error)}") from None
+        raise InputError(f"reading GGUF files needs another package: {brief(error)}") from None
     except Exception as error:
         # The reader meets a damaged file with whatever its arithmetic runs into.
-        reason = f"{type(error).__name__}: {one_line(error)}"
+        reason = f"{type(error).__name__}: {brief(error)}"
         raise InputError(f"cannot read the GGUF file {path} ({reason})") from None
     gguf_cache.forget_quantisation(model)
     return model, tokenizer
@@ -136,7 +136,7 @@ def _load_folder(found: Found, options: dict[str, Any]) -> LoadedModel:
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"cannot load {found.name} ({one_line(error)})") from None
+        raise InputError(f"cannot load {found.name} ({brief(error)})") from None
 
 
 def _check_folder(path: Path) -> None:
@@ -157,7 +157,7 @@ def _from_pretrained(found: Found, options: dict[str, Any]) -> LoadedModel:
     where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     with quiet():
         held = held_in(found.path)
-        check_layers(json.loads((found.path / "config.json").read_bytes()), held)
+        check_layer_counts(json.loads((found.path / "config.json").read_bytes()), held)
         config = AutoConfig.from_pretrained(found.path, **where)
         check_sizes(config)
         kind, auto = model_class(config, found.name)
@@ -208,7 +208,7 @@ def _tokenizer(path: Path, where: dict[str, Any]) -> tuple[Any, str | None, File
             return tokenizer, None, word
         reason = "its vocabulary does not hold a word of English"
     except Exception as error:
-        reason, word = one_line(error), None
+        reason, word = brief(error), None
     return None, f"no tokenizer ({reason}): {_NO_TOKENIZER}", word
 
 

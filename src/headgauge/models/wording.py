@@ -14,7 +14,7 @@ def plain(text: str) -> str:
     return _CONTROL.sub(" ", text).strip()
 
 
-def one_line(error: BaseException) -> str:
+def brief(error: BaseException) -> str:
     """An error in one line: its first, and its second where the first only announces it."""
     lines = [found for line in str(error).splitlines() if (found := plain(line))]
     if not lines:

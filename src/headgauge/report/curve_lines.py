@@ -12,6 +12,7 @@ from headgauge.report.paper.page import (
     legend_below,
     nothing,
     open_page,
+    over_n,
     small_print,
     title,
 )
@@ -46,9 +47,7 @@ def curve_lines(curves: pl.DataFrame, caption: str) -> Figure:
         for head in seen.partition_by(HEAD, maintain_order=True):
             how = {"color": shade[head["layer"][0]], "linewidth": 0.7, "alpha": 0.7}
             axes.plot(head["top_n"], head[name], marker="." if len(head) < 2 else "", **how)
-        axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter(lambda n, _: f"{n:g}")
-        axes.set_xlabel("N", labelpad=1)
+        over_n(axes)
         if measure.low == 0 and measure.high == 1:
             axes.set_ylim(0, 1.02)
         else:

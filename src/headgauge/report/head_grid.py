@@ -53,9 +53,9 @@ def cells(
     grid: HeadGrid, frame: pl.DataFrame, name: str, measure: Measure
 ) -> Float[np.ndarray, "rows heads"]:
     """A measure's value for every head, over windows: NaN where it is null or no head is."""
-    over = pl.col(name).max() if measure.over_windows == "max" else pl.col(name).mean()
     values = np.full(grid.shape, np.nan)
-    for *module, head, value in frame.group_by(HEAD).agg(over).select(*HEAD, name).rows():
+    over = frame.group_by(HEAD).agg(measure.over(name)).select(*HEAD, name)
+    for *module, head, value in over.rows():
         if value is not None and np.isfinite(value):
             values[grid.row_of[tuple(module)], grid.column_of[head]] = value
     return values

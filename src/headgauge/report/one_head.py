@@ -12,6 +12,7 @@ from headgauge.report.paper.page import (
     legend_below,
     nothing,
     open_page,
+    over_n,
     small_print,
     title,
 )
@@ -35,10 +36,11 @@ def one_head(
     where = _found(place, tables[0])
     heads, curves, samples, verdicts = (longest(table.filter(**where)) for table in tables)
     choice, curves = usual_choice(curves)
+    over = heads.select(HEAD_MEASURES[name].over(name) for name in _TOLD).row(0, named=True)
     numbers = ", ".join(
-        f"{HEAD_MEASURES[name].title} {number(_over_windows(heads, name), name)}"
+        f"{HEAD_MEASURES[name].title} {number(over[name], name)}"
         for name in _TOLD
-        if heads[name].is_not_null().any()
+        if over[name] is not None
     )
     said = ", ".join(verdicts["verdict"].unique(maintain_order=True))
     small = small_print(
@@ -91,12 +93,6 @@ def _ends(numbers: pl.Series) -> str:
     return f"{numbers.min()} to {numbers.max()}"
 
 
-def _over_windows(heads: pl.DataFrame, name: str) -> float | None:
-    column = heads[name]
-    found = column.max() if HEAD_MEASURES[name].over_windows == "max" else column.mean()
-    return found if found is None else float(found)  # pyright: ignore[reportArgumentType]
-
-
 def _draw_separability(axes: Axes, curves: pl.DataFrame) -> None:
     seen = curves.filter(pl.col("separability").is_not_null()).sort("top_n")
     if seen.is_empty():
@@ -108,7 +104,7 @@ def _draw_separability(axes: Axes, curves: pl.DataFrame) -> None:
     means = seen.group_by("top_n").agg(pl.col("separability").mean()).sort("top_n")
     axes.plot(means["top_n"], means["separability"], color=GREEN, marker="o", markersize=3)
     axes.set_ylim(0, 1.04)
-    _over_n(axes)
+    over_n(axes)
 
 
 def _draw_distance(axes: Axes, curves: pl.DataFrame) -> None:
@@ -119,13 +115,7 @@ def _draw_distance(axes: Axes, curves: pl.DataFrame) -> None:
     for name, look in DISTANCE_LOOKS.items():
         axes.plot(means["top_n"], means[name], **look.how())
     axes.set_ylim(bottom=0)
-    _over_n(axes)
-
-
-def _over_n(axes: Axes) -> None:
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(lambda n, _: f"{n:g}")
-    axes.set_xlabel("N", labelpad=1)
+    over_n(axes)
 
 
 def _draw_sample(axes: Axes, samples: pl.DataFrame) -> None:

@@ -6,6 +6,8 @@ Figures, terminal tables and pages take their titles, units, digits and colours 
 from dataclasses import dataclass
 from typing import Literal
 
+import polars as pl
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -25,6 +27,10 @@ class Measure:
     centre: float | None = None
     logarithmic: bool = False
     over_windows: Literal["mean", "max"] = "mean"
+
+    def over(self, name: str) -> pl.Expr:
+        """The column of that name, over windows."""
+        return pl.col(name).max() if self.over_windows == "max" else pl.col(name).mean()
 
     @property
     def colour_map(self) -> str:

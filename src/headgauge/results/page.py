@@ -186,11 +186,10 @@ def _plain(kind: str) -> str:
     """A type as a reader of the files knows it: words are text, ranges numbers."""
     for plain, names in _PLAIN.items():
         kind = re.sub(names, plain, kind)
-    return kind
+    return re.sub(r"NotRequired\[(.+)\]", r"\1, or not there", kind)
 
 
 def _cell(text: str) -> str:
-    text = re.sub(r"NotRequired\[(.+)\]", r"\1, or not there", text)
     return text.replace(" | None", " or null").replace("|", "\\|")
 
 

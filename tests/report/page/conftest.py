@@ -3,14 +3,13 @@
 import os
 import shutil
 
-import polars as pl
 import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from headgauge.report.page import write_page
 from report.page.dynamics_frames import depth_curves_frame, depth_frame
-from report.page.page_content import page_content, simulation_content
+from report.page.page_content import outlook_frame, page_content, simulation_content
 from report.page.reading import Reader
 
 _QUIET = (
@@ -64,19 +63,8 @@ def deep_page(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def outlook_page(tmp_path_factory):
-    outlook = pl.DataFrame(
-        {
-            "verdict": ["sink", "inactive"],
-            "heads": [270, 270],
-            "now": [138, 11],
-            "target": [108, 16],
-            "certainly": [90, 0],
-            "possibly": [150, 0],
-            "unknown": [3, 270],
-        }
-    )
     notes = ("4 lengths leave 2 degrees <b>",)
-    told = {"outlook": outlook, "target": 8192, "outlook_notes": notes}
+    told = {"outlook": outlook_frame(), "target": 8192, "outlook_notes": notes}
     return write_page(tmp_path_factory.mktemp("outlook"), page_content(paper=False, **told))
 
 

@@ -170,3 +170,18 @@ def sample_rows() -> pl.DataFrame:
         for rank in range(1, 8)
     ]
     return pl.DataFrame(rows, schema=frame_schema(SampleRow))
+
+
+def outlook_frame() -> pl.DataFrame:
+    """One verdict with a span, one without a trend."""
+    return pl.DataFrame(
+        {
+            "verdict": ["sink", "inactive"],
+            "heads": [270, 270],
+            "now": [138, 11],
+            "target": [108, 16],
+            "certainly": [90, 0],
+            "possibly": [150, 0],
+            "unknown": [3, 270],
+        }
+    )

@@ -112,8 +112,7 @@ def _measures(heads: pl.DataFrame, table: pl.DataFrame, order: list[Any]) -> dic
         # One of the measures is made for the table of heads only.
         frame = next((each for each in (heads, table) if name in each.columns), None)
         if frame is not None and frame[name].is_not_null().any():
-            over = pl.col(name).max() if measure.over_windows == "max" else pl.col(name).mean()
-            held[name] = column(_by_head(frame, order, [over])[name])
+            held[name] = column(_by_head(frame, order, [measure.over(name)])[name])
     return held
 
 

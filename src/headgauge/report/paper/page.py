@@ -114,6 +114,13 @@ def under_panel(axes: Axes, high: float) -> tuple[float, Axes]:
     return wide, room
 
 
+def over_n(axes: Axes) -> None:
+    """N doubles from tick to tick."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(lambda n, _: f"{n:g}")
+    axes.set_xlabel("N", labelpad=1)
+
+
 def nothing(axes: Axes, why: str) -> None:
     """A panel that has no data says so."""
     axes.set_xticks([])
