@@ -54,7 +54,7 @@ bench: $(READY)
 docs: $(READY)
 	$(BIN)/python -m headgauge.claims.page > docs/claims.md.new
 	mv docs/claims.md.new docs/claims.md
-	$(BIN)/python -m headgauge.results.page > docs/results.md.new
+	$(BIN)/python -m headgauge.runs.page > docs/results.md.new
 	mv docs/results.md.new docs/results.md
 
 clean:

@@ -21,13 +21,13 @@ import torch
 from scipy.integrate import solve_ivp
 
 from benchmarks.timing import Comparison
-from headgauge.dynamics import observables, schemes, starts
-from headgauge.dynamics.attention import Attention
-from headgauge.dynamics.inner_products import InnerProducts
-from headgauge.dynamics.integrate import integrate
-from headgauge.dynamics.particles import Particles
-from headgauge.dynamics.schemes import Scheme
-from headgauge.dynamics.weights import Weights
+from headgauge.particles import observables, schemes, starts
+from headgauge.particles.attention import Attention
+from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles.integrate import integrate
+from headgauge.particles.particles import Particles
+from headgauge.particles.schemes import Scheme
+from headgauge.particles.weights import Weights
 
 TOKENS, DIM, SEEDS, HORIZON, TIMES = 256, 512, 20, 10.0, 51
 TOLERANCE = 1e-5  # that of `headgauge simulate`

@@ -16,9 +16,9 @@ from torch import Tensor
 from benchmarks.timing import Comparison, compare
 from headgauge import engine
 from headgauge.normalizers import kernels
-from headgauge.theory import expected_distance, separability
-from headgauge.theory.distance import distance
-from headgauge.theory.selection import top_n
+from headgauge.theory.normalization import expected_distance, separability
+from headgauge.theory.normalization.distance import distance
+from headgauge.theory.normalization.selection import top_n
 
 LENGTH = 1024
 TOP_NS = list(range(1, 101))

@@ -60,13 +60,13 @@ def _child(way: str, length: int) -> float:
     """Do it once, and say how much memory this process ever had, in GB."""
     import torch
 
-    from headgauge import diagnostics, models
-    from headgauge.diagnostics.unit import measure_unit
+    from headgauge import models, scanning
+    from headgauge.measure.unit import measure_unit
 
-    settings = diagnostics.ScanSettings(
+    settings = scanning.ScanSettings(
         lengths=(length,), windows=1, layers=LAYERS, threads=torch.get_num_threads()
     )
-    plan = diagnostics.make_plan(models.ModelSource("default"), None, settings)
+    plan = scanning.make_plan(models.ModelSource("default"), None, settings)
     if way == "plain":
         with torch.no_grad():
             plan.loaded.model(torch.tensor([plan.units[0].ids]))

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from rich.table import Table
 
-from headgauge import diagnostics, models
+from headgauge import models, scanning
 
 LENGTH, WINDOWS = 1024, 2
 GOAL, AIM = 4.0, 3.0
@@ -41,10 +41,10 @@ class Share:
 def run(rounds: int) -> Iterator[Share]:
     """The plain pass, the scan, and the scan's phases; medians over at most three rounds."""
     source = models.ModelSource("default")
-    settings = diagnostics.ScanSettings(
+    settings = scanning.ScanSettings(
         lengths=(LENGTH,), windows=WINDOWS, threads=torch.get_num_threads()
     )
-    plan = diagnostics.make_plan(source, None, settings)
+    plan = scanning.make_plan(source, None, settings)
     seconds: dict[str, list[float]] = {"plain": [], "scan": []}
     phases: dict[str, list[float]] = {}
     for turn in range(min(rounds, 3) + 1):
@@ -65,7 +65,7 @@ def run(rounds: int) -> Iterator[Share]:
     yield Share("  of which loss, tables, the rest", scan - sum(medians.values()), plain)
 
 
-def _plain(plan: diagnostics.Plan) -> float:
+def _plain(plan: scanning.Plan) -> float:
     began = time.perf_counter()
     for unit in plan.units:
         with torch.no_grad():
@@ -73,10 +73,10 @@ def _plain(plan: diagnostics.Plan) -> float:
     return time.perf_counter() - began
 
 
-def _scan(plan: diagnostics.Plan) -> tuple[float, dict[str, float]]:
+def _scan(plan: scanning.Plan) -> tuple[float, dict[str, float]]:
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        result = diagnostics.run_plan(plan, Path(folder, "run"))
+        result = scanning.run_plan(plan, Path(folder, "run"))
         spent = time.perf_counter() - began
     return spent, dict(result.manifest["times"]["seconds"])
 
@@ -85,7 +85,7 @@ def setting() -> str:
     """What was measured, for the line above the table."""
     return (
         f"default model, {WINDOWS} windows of {LENGTH} tokens, all heads, N = "
-        f"{', '.join(map(str, diagnostics.ScanSettings().top_ns))}; at most {GOAL:g}, aim {AIM:g}"
+        f"{', '.join(map(str, scanning.ScanSettings().top_ns))}; at most {GOAL:g}, aim {AIM:g}"
     )
 
 

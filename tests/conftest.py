@@ -16,7 +16,7 @@ from jaxtyping import install_import_hook
 from unchecked import shapes_unchecked
 
 install_import_hook("headgauge", "beartype.beartype")
-WHOLE = {"cli", "experiments", "report", "test_result.py", "test_scanning.py", "test_simulating.py"}
+WHOLE = {"cli", "paper", "report", "test_result.py", "test_scanning.py", "test_simulating.py"}
 
 # Two test processes on two cores: more threads each would only fight.
 torch.set_num_threads(1 if os.environ.get("PYTEST_XDIST_WORKER") else torch.get_num_threads())

@@ -5,11 +5,11 @@ from functools import cached_property
 import pytest
 
 import headgauge
-from headgauge.diagnostics import ScanResult
-from headgauge.diagnostics.grounds import Grounds
-from headgauge.dynamics import Simulation
-from headgauge.experiments import Reproduction
-from headgauge.results import Run
+from headgauge.paper import Reproduction
+from headgauge.runs import Run
+from headgauge.scanning import ScanResult
+from headgauge.scanning.grounds import Grounds
+from headgauge.simulation import Simulation
 
 
 def python(code: str) -> str:
@@ -20,7 +20,12 @@ def python(code: str) -> str:
 def test_the_packages_are_there_after_a_plain_import():
     code = "import headgauge; print(headgauge.normalizers.get('entmax', alpha=1.5).name)"
     assert python(code) == "entmax"
-    assert python("import headgauge; print(headgauge.theory.coverage.heads_needed(.8, .99))") == "3"
+    assert (
+        python(
+            "import headgauge; print(headgauge.theory.normalization.coverage.heads_needed(.8, .99))"
+        )
+        == "3"
+    )
 
 
 def test_a_plain_import_shows_every_name_and_does_not_bring_torch():
@@ -33,8 +38,8 @@ def test_every_name_that_is_shown_is_there():
     for name in dir(headgauge):
         assert getattr(headgauge, name) is not None
     assert headgauge.load is headgauge.models.load
-    assert headgauge.reproduce is headgauge.experiments.reproduce
-    assert headgauge.simulate is headgauge.dynamics.simulate
+    assert headgauge.reproduce is headgauge.paper.reproduce
+    assert headgauge.simulate is headgauge.simulation.simulate
 
 
 @pytest.mark.parametrize("kind", [ScanResult, Reproduction, Simulation, Run, Grounds])

@@ -11,15 +11,15 @@ import pytest
 import torch
 
 from headgauge import normalizers
-from headgauge.theory import (
+from headgauge.theory.normalization import (
     distance_bounds,
     expected_distance,
     finite_difference,
     sensitivity,
     separability,
 )
-from headgauge.theory.distance import distance
-from headgauge.theory.selection import top_n
+from headgauge.theory.normalization.distance import distance
+from headgauge.theory.normalization.selection import top_n
 
 SAMPLES = sorted(
     Path(os.environ.get("HEADGAUGE_DATA_DIR", "/nonexistent")).glob("gpt2_attention/*.npz")

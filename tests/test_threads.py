@@ -87,8 +87,8 @@ def test_a_fork_after_a_run_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
     threads.begin()
     runs: tuple[Callable[[], object], ...] = (
         headgauge.scan,
-        headgauge.experiments.reproduce,
-        headgauge.dynamics.simulate,
+        headgauge.paper.reproduce,
+        headgauge.simulation.simulate,
     )
     for run in runs:
         said = _in_a_fork(run)

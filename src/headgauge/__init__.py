@@ -2,7 +2,7 @@
 
     import headgauge
 
-    result = headgauge.scan("default")          # every head of a model; see headgauge.diagnostics
+    result = headgauge.scan("default")          # every head of a model; see headgauge.scanning
     result.verdicts()
     result.plot(3, 5)                           # layer 3, head 5; result.plot("heads") all of them
 
@@ -14,11 +14,12 @@
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
     weights = rule(logits, mask)
 
-`headgauge.theory` has the paper's results, `headgauge.normalizers` the rules, `headgauge.claims`
+`headgauge.theory` has the papers' results, `headgauge.normalizers` the rules, `headgauge.claims`
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
-watches its attention, `headgauge.diagnostics` scans it, `headgauge.experiments` reproduces the
-paper's figures on it, `headgauge.dynamics` simulates tokens as particles on the sphere,
-`headgauge.results` keeps what was found and `headgauge.report` draws it.
+watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
+`headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
+the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found and
+`headgauge.report` draws it.
 Each is imported when it is first used: torch takes seconds.
 """
 
@@ -28,49 +29,53 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headgauge import (
         claims,
-        diagnostics,
-        dynamics,
         engine,
         errors,
-        experiments,
+        measure,
         models,
         normalizers,
+        paper,
+        particles,
         report,
-        results,
+        runs,
+        scanning,
+        simulation,
         theory,
     )
-    from headgauge.diagnostics import scan
-    from headgauge.dynamics import simulate
-    from headgauge.experiments import read_run, reproduce
     from headgauge.models import load
+    from headgauge.paper import read_run, reproduce
+    from headgauge.scanning import scan
+    from headgauge.simulation import simulate
 
 __version__ = "0.1.0"
 __all__ = [
     "__version__",
     "claims",
-    "diagnostics",
-    "dynamics",
     "engine",
     "errors",
-    "experiments",
     "load",
+    "measure",
     "models",
     "normalizers",
+    "paper",
+    "particles",
     "read_run",
     "report",
     "reproduce",
-    "results",
+    "runs",
     "scan",
+    "scanning",
     "simulate",
+    "simulation",
     "theory",
 ]
 # What is reached without naming its package.
 _FUNCTIONS = {
     "load": "models",
-    "read_run": "experiments",
-    "reproduce": "experiments",
-    "scan": "diagnostics",
-    "simulate": "dynamics",
+    "read_run": "paper",
+    "reproduce": "paper",
+    "scan": "scanning",
+    "simulate": "simulation",
 }
 
 

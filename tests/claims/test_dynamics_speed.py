@@ -3,7 +3,7 @@ import math
 import pytest
 
 from claims.mutants import instead, power, scaled, with_argument
-from headgauge.dynamics import schemes
+from headgauge.particles import schemes
 
 BOUND, SIZE = "dynamics.theorems.attention_bound_stated", "dynamics.theorems.attention_size"
 RATES, SCALE = "dynamics.theorems.cone_rates", "dynamics.theorems.cone_scale"

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from headgauge import claims, experiments
+from headgauge import claims, paper
 from headgauge.claims import page
 from headgauge.claims.sentences import SENTENCES
 
-VERDICTS = Path(experiments.__file__).parent / "verdicts"
+VERDICTS = Path(paper.__file__).parent / "verdicts"
 
 # Counted in the paper and on the slides; one that goes missing is noticed.
 EXPECTED = {

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from headgauge import engine
 from headgauge.normalizers import kernels
-from headgauge.theory import distance_bounds, expected_distance, separability
-from headgauge.theory.distance import distance, distances_to_context
-from headgauge.theory.selection import context_vector, selected_mass, top_n, weighted
+from headgauge.theory.normalization import distance_bounds, expected_distance, separability
+from headgauge.theory.normalization.distance import distance, distances_to_context
+from headgauge.theory.normalization.selection import context_vector, selected_mass, top_n, weighted
 from unchecked import shapes_unchecked
 
 # numba's cache knows the file of a kernel, not those of the functions compiled into it: after an

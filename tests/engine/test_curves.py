@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgauge import engine
-from headgauge.theory import separability
+from headgauge.theory.normalization import separability
 
 TOP_NS = [1, 2, 7, 17, 18, 40]
 

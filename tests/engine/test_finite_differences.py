@@ -12,8 +12,8 @@ from torch import Tensor
 from headgauge import engine
 from headgauge.engine import finite_differences
 from headgauge.normalizers import kernels
-from headgauge.theory import finite_difference as theory
-from headgauge.theory.sensitivity import spectral_norm
+from headgauge.theory.normalization import finite_difference as theory
+from headgauge.theory.normalization.sensitivity import spectral_norm
 
 TEMPERATURES = (1e-2, 0.07, 0.5, 1.0, 8.0, 1e2)
 EPSILONS = (1e-3, 1e-1, 10.0)

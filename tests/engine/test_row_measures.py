@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from headgauge import engine
-from headgauge.theory import concentration, sensitivity, sharpness
+from headgauge.theory.normalization import concentration, sensitivity, sharpness
 
 
 def test_every_kind_of_rows_against_theory(make, weights_kind, mask, path):

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from headgauge import diagnostics, models
-from headgauge.diagnostics.describing import describe_plan
-from headgauge.diagnostics.plan import make_plan, source_of
+from headgauge import models, scanning
 from headgauge.errors import InputError
+from headgauge.measure.describing import describe_plan
+from headgauge.measure.plan import make_plan, source_of
 from headgauge.models import finding
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -65,7 +65,7 @@ def test_a_download_that_was_interrupted_goes_on(hub: Path) -> None:
 
 
 def test_a_revision_is_part_of_a_run_that_names_it(hub: Path) -> None:
-    settings = diagnostics.ScanSettings(lengths=(8,), windows=1, top_ns=(1,))
+    settings = scanning.ScanSettings(lengths=(8,), windows=1, top_ns=(1,))
     for revision in (None, "v1"):
         source = source_of("someone/tiny", None, None, None, revision)
         plan = make_plan(source, list(range(3, 11)), settings)

@@ -11,8 +11,8 @@ from torch import nn
 
 import headgauge
 from headgauge import models
-from headgauge.diagnostics import ScanResult
 from headgauge.errors import InputError
+from headgauge.scanning import ScanResult
 
 IDS = torch.randint(3, 50, (1, 24), generator=torch.Generator().manual_seed(1))
 Change = Callable[[Any], Any]

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from headgauge.results.schema import CurveRow, HeadRow, frame_schema
+from headgauge.runs.schema import CurveRow, HeadRow, frame_schema
 
 HEAD_NUMBERS = [name for name, kind in frame_schema(HeadRow).items() if kind == pl.Float64]
 

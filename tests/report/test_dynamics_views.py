@@ -3,8 +3,8 @@ import pytest
 from rich.console import Console
 
 from headgauge.report import dynamics_views
-from headgauge.results.dynamics_schema import CollapseRow, RateRow, SwarmRow
-from headgauge.results.schema import frame_schema
+from headgauge.runs.dynamics_schema import CollapseRow, RateRow, SwarmRow
+from headgauge.runs.schema import frame_schema
 
 
 def printed(table, width=80) -> str:

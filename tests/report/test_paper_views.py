@@ -6,7 +6,7 @@ from rich.console import Console
 
 from headgauge.report.paper_markdown import paper_markdown
 from headgauge.report.paper_views import choice_view, held_words, timing_view, verdict_view
-from headgauge.results.paper_schema import DEPENDS, NOT_REPRODUCED, ONE_TEXT, UNDECIDED
+from headgauge.runs.paper_schema import DEPENDS, NOT_REPRODUCED, ONE_TEXT, UNDECIDED
 from report.page.paper_frames import TEXTS, WORDS, paper_frames
 
 STANDS = ("quick run: 32 of 1024 query rows per head", "text prose, for choosing")

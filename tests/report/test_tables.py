@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from headgauge.diagnostics import summary
-from headgauge.diagnostics import verdicts as judging
 from headgauge.report import tables
+from headgauge.scanning import summary
+from headgauge.scanning import verdicts as judging
 from report.page.page_content import outlook_frame
 
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from headgauge.report import words
-from headgauge.results.schema import CurveRow, HeadRow, frame_schema
+from headgauge.runs.schema import CurveRow, HeadRow, frame_schema
 
 
 def test_every_number_of_a_head_has_words():

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import close, generator, highest, lowest, rows, violated, weights
-from headgauge.theory import distance_bounds
-from headgauge.theory.distance import distance
-from headgauge.theory.selection import top_n
+from headgauge.theory.normalization import distance_bounds
+from headgauge.theory.normalization.distance import distance
+from headgauge.theory.normalization.selection import top_n
 
 
 def _attained(bound, alpha: Tensor, selected: Tensor) -> bool:

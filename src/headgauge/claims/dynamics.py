@@ -7,12 +7,13 @@ from torch import Tensor
 
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import highest
-from headgauge.dynamics import equiangular, rates, schemes, starts
-from headgauge.dynamics.attention import Attention
-from headgauge.dynamics.integrate import integrate
-from headgauge.dynamics.observables import gaps_of, pair_values
-from headgauge.dynamics.particles import Particles
-from headgauge.dynamics.scheme_batch import SchemeBatch
+from headgauge.particles import equiangular, schemes, starts
+from headgauge.particles.attention import Attention
+from headgauge.particles.integrate import integrate
+from headgauge.particles.observables import gaps_of, pair_values
+from headgauge.particles.particles import Particles
+from headgauge.particles.scheme_batch import SchemeBatch
+from headgauge.simulation import rates
 
 PAPER = "arXiv 2510.22026"
 NOTES = "second-hand notes"

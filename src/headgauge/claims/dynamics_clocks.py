@@ -10,12 +10,14 @@ from torch import Tensor
 from headgauge.claims.dynamics import NOTES, PAPER, attention
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import highest, lowest
-from headgauge.dynamics import clocks, equiangular, long_context, rates, schemes, starts
-from headgauge.dynamics.inner_products import InnerProducts
-from headgauge.dynamics.integrate import integrate
-from headgauge.dynamics.observables import gaps_of
-from headgauge.dynamics.particles import Particles
-from headgauge.dynamics.weights import Projections
+from headgauge.particles import equiangular, schemes, starts
+from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles.integrate import integrate
+from headgauge.particles.observables import gaps_of
+from headgauge.particles.particles import Particles
+from headgauge.particles.weights import Projections
+from headgauge.simulation import rates
+from headgauge.theory.dynamics import clocks, long_context
 
 
 def _faster(directions: Tensor, beta: float, value: float = 1.0) -> Tensor:

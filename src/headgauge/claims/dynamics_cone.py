@@ -9,10 +9,11 @@ from torch import Tensor
 from headgauge.claims.dynamics import FADING, attention
 from headgauge.claims.record import Finding
 from headgauge.claims.sampling import highest, lowest
-from headgauge.dynamics import starts, theorems
-from headgauge.dynamics.inner_products import InnerProducts
-from headgauge.dynamics.integrate import integrate
-from headgauge.dynamics.observables import gaps_of
+from headgauge.particles import starts
+from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles.integrate import integrate
+from headgauge.particles.observables import gaps_of
+from headgauge.theory.dynamics import theorems
 
 _TOKENS = 6
 _TIMES = 0.0, 5.0, 50.0

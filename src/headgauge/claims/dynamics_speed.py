@@ -9,8 +9,10 @@ from headgauge.claims.dynamics import NOTES, PAPER
 from headgauge.claims.dynamics_cone import cone
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import highest, lowest, violated
-from headgauge.dynamics import equiangular, rates, schemes, starts, theorems
-from headgauge.dynamics.observables import gaps_of
+from headgauge.particles import equiangular, schemes, starts
+from headgauge.particles.observables import gaps_of
+from headgauge.simulation import rates
+from headgauge.theory.dynamics import theorems
 
 
 def _slope(x: list[float], y: list[float]) -> float:

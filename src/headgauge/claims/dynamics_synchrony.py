@@ -14,11 +14,12 @@ from torch import Tensor
 from headgauge.claims.dynamics import NOTES, PAPER, attention
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import generator, highest, lowest, normal
-from headgauge.dynamics import equiangular, schemes, starts, theorems
-from headgauge.dynamics.attention import Attention
-from headgauge.dynamics.inner_products import InnerProducts
-from headgauge.dynamics.integrate import integrate
-from headgauge.dynamics.observables import gaps_of
+from headgauge.particles import equiangular, schemes, starts
+from headgauge.particles.attention import Attention
+from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles.integrate import integrate
+from headgauge.particles.observables import gaps_of
+from headgauge.theory.dynamics import theorems
 
 
 @dataclass(frozen=True)

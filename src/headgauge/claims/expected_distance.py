@@ -9,8 +9,8 @@ from torch import Tensor
 
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import close, generator, highest, normal, rows, violated, weights
-from headgauge.theory import expected_distance, jensen_gap
-from headgauge.theory.selection import weighted
+from headgauge.theory.normalization import expected_distance, jensen_gap
+from headgauge.theory.normalization.selection import weighted
 
 SMALL = tuple((length, n) for length in (3, 4, 6) for n in range(1, length))
 

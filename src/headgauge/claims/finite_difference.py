@@ -8,7 +8,7 @@ from scipy import integrate
 
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import close, generator, highest, lowest, normal
-from headgauge.theory import finite_difference, sensitivity
+from headgauge.theory.normalization import finite_difference, sensitivity
 
 
 def swap_example() -> Finding:

@@ -6,7 +6,7 @@ import torch
 
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import close, generator, highest, normal, violated
-from headgauge.theory import general_normalizer, sensitivity
+from headgauge.theory.normalization import general_normalizer, sensitivity
 
 TWO_EQUAL = torch.full((2,), 0.5, dtype=torch.float64)
 

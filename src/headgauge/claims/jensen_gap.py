@@ -10,7 +10,7 @@ from headgauge.claims.expected_distance import (
 )
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import close, generator, sphere, violated
-from headgauge.theory import expected_distance, jensen_gap
+from headgauge.theory.normalization import expected_distance, jensen_gap
 
 
 def _gaps() -> dict[str, torch.Tensor]:

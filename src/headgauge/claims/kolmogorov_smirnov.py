@@ -9,9 +9,9 @@ from torch import Tensor
 from headgauge.claims.expected_distance import orthonormal
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import close, generator, normal
-from headgauge.theory import expected_distance, kolmogorov_smirnov
-from headgauge.theory.distance import distance
-from headgauge.theory.selection import selected_mass, top_n
+from headgauge.theory.normalization import expected_distance, kolmogorov_smirnov
+from headgauge.theory.normalization.distance import distance
+from headgauge.theory.normalization.selection import selected_mass, top_n
 
 LEVEL, HEADS = 0.01, 144
 

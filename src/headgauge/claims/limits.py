@@ -8,9 +8,9 @@ import torch
 from headgauge.claims.expected_distance import flat_ones, orthonormal
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import close, generator, highest, rows, sphere, violated
-from headgauge.theory import distance_bounds, expected_distance, expected_limits
-from headgauge.theory.distance import distance
-from headgauge.theory.selection import context_vector, top_n, weighted
+from headgauge.theory.normalization import distance_bounds, expected_distance, expected_limits
+from headgauge.theory.normalization.distance import distance
+from headgauge.theory.normalization.selection import context_vector, top_n, weighted
 
 
 def _flat(length: int) -> torch.Tensor:

@@ -16,7 +16,7 @@ from headgauge.claims.sampling import (
     violated,
 )
 from headgauge.claims.trade_off import LENGTHS, leader
-from headgauge.theory import random_logits, self_adjusted, trade_off
+from headgauge.theory.normalization import random_logits, self_adjusted, trade_off
 
 ALPHAS = (2.0, 1.5, 1.25)
 

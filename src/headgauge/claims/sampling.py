@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch import Tensor
 
-from headgauge.theory.selection import top_n
+from headgauge.theory.normalization.selection import top_n
 
 SHARPNESS = (0.0, 0.3, 1.0, 3.0, 10.0)
 """Standard deviations of the logits: from flat to nearly one-hot rows."""

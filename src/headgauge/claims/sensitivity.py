@@ -15,7 +15,7 @@ from headgauge.claims.sampling import (
     violated,
     weights,
 )
-from headgauge.theory import finite_difference, sensitivity
+from headgauge.theory.normalization import finite_difference, sensitivity
 
 TWO_EQUAL = torch.full((2,), 0.5, dtype=torch.float64)
 

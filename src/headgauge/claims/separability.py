@@ -18,9 +18,9 @@ from headgauge.claims.sampling import (
     weights,
 )
 from headgauge.claims.separability_bounds import upper_bound
-from headgauge.theory import separability, separability_bounds
-from headgauge.theory.distance import distances_to_context
-from headgauge.theory.selection import top_n
+from headgauge.theory.normalization import separability, separability_bounds
+from headgauge.theory.normalization.distance import distances_to_context
+from headgauge.theory.normalization.selection import top_n
 
 
 def _triangle() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:

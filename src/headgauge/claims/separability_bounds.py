@@ -14,9 +14,9 @@ from headgauge.claims.sampling import (
     violated,
     weights,
 )
-from headgauge.theory import separability, separability_bounds
-from headgauge.theory.distance import distances_to_context
-from headgauge.theory.selection import top_n
+from headgauge.theory.normalization import separability, separability_bounds
+from headgauge.theory.normalization.distance import distances_to_context
+from headgauge.theory.normalization.selection import top_n
 
 
 def _simulated_radius_check() -> tuple[int, int, int]:

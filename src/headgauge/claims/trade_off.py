@@ -5,7 +5,7 @@ import torch
 from headgauge import normalizers
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import SHARPNESS, close, generator, highest, lowest, normal
-from headgauge.theory import sensitivity, trade_off
+from headgauge.theory.normalization import sensitivity, trade_off
 
 LENGTHS = (10, 1_000, 100_000)
 

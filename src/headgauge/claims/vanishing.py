@@ -8,8 +8,8 @@ from torch import Tensor
 from headgauge import normalizers
 from headgauge.claims.record import Claim, Finding, Verdict
 from headgauge.claims.sampling import SHARPNESS, close, generator, highest, normal, violated
-from headgauge.theory import vanishing
-from headgauge.theory.general_normalizer import normalise
+from headgauge.theory.normalization import vanishing
+from headgauge.theory.normalization.general_normalizer import normalise
 
 LENGTHS = (10, 1_000, 100_000)
 

@@ -11,9 +11,9 @@ from headgauge.claims.sampling import (
     sphere,
     weights,
 )
-from headgauge.theory import coverage
-from headgauge.theory.distance import distances_to_context
-from headgauge.theory.selection import top_n
+from headgauge.theory.normalization import coverage
+from headgauge.theory.normalization.distance import distances_to_context
+from headgauge.theory.normalization.selection import top_n
 
 
 def heads_cover() -> Finding:

@@ -29,9 +29,9 @@ def command(
     """Draw report.html and the figures of a run again. Nothing is measured or computed anew."""
     from dataclasses import replace
 
-    from headgauge.diagnostics import ScanResult, read_thresholds
-    from headgauge.dynamics import Simulation
-    from headgauge.experiments.result import Reproduction
+    from headgauge.paper.result import Reproduction
+    from headgauge.scanning import ScanResult, read_thresholds
+    from headgauge.simulation import Simulation
 
     if markdown:
         if not Reproduction.is_in(folder):

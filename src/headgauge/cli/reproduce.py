@@ -160,31 +160,31 @@ def command(
     that was interrupted goes on when it is started again.
     """
     # torch and transformers take seconds: not for --help.
-    from headgauge import diagnostics, experiments
-    from headgauge.experiments.reproducing import run_reproduction
+    from headgauge import paper, scanning
     from headgauge.models import ModelSource
+    from headgauge.paper.reproducing import run_reproduction
 
     name = one_model(model, model_option)
     notes = stderr(quiet)
     texts = [look_at(each) for each in text or ()]
-    known = experiments.RULES if rules is None else lists.names("" if rules == "none" else rules)
+    known = paper.RULES if rules is None else lists.names("" if rules == "none" else rules)
     parts = {"vectors": vectors, "scale": scale, "keys": keys}
     given = {part: value for part, value in parts.items() if value is not None}
-    usual = experiments.QUICK_LENGTH if quick else max(experiments.LENGTHS)
+    usual = paper.QUICK_LENGTH if quick else max(paper.LENGTHS)
     sizes = {"length": length, "windows": windows}
-    settings = experiments.ReproduceSettings(
-        lengths=experiments.halves(usual if length is None else length),
+    settings = paper.ReproduceSettings(
+        lengths=paper.halves(usual if length is None else length),
         windows=(1 if quick else 5) if windows is None else windows,
         free=frozenset(each for each, given in sizes.items() if given is None),
         offset=offset,
         bos=bos,
-        choice=experiments.Choice(**given) if given else None,
+        choice=paper.Choice(**given) if given else None,
         all_choices=all_choices,
         rules=tuple(known),
         seed=seed,
-        threads=diagnostics.default_threads(1, out) if threads is None else threads,
+        threads=scanning.default_threads(1, out) if threads is None else threads,
     )
-    settings = experiments.quick(settings) if quick else settings
+    settings = paper.quick(settings) if quick else settings
     if sensitivity_rows is not None:
         if sensitivity_rows < 0:
             raise InputError(f"--sensitivity-rows needs 0 or more, got {sensitivity_rows}")
@@ -193,12 +193,12 @@ def command(
     with notes.status(f"loading {name}"):
         source.open()
     read = [fetched(each, notes) for each in texts] or default_texts(notes, only_first=quick)
-    plan = experiments.make_reproduction(source, read, settings)
+    plan = paper.make_reproduction(source, read, settings)
     place = out or default_folder(plan.first, "reproduce", plan.identity)
     for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
     if estimate:
-        show_estimate(experiments.estimate_reproduction(plan), json_output)
+        show_estimate(paper.estimate_reproduction(plan), json_output)
         return
     works_in(place)
     with share_bar("reproducing", notes) as progress:

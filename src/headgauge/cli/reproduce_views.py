@@ -7,7 +7,7 @@ from headgauge.cli.output import stdout
 from headgauge.cli.scan_views import losses, show_warnings
 
 if TYPE_CHECKING:
-    from headgauge.experiments import Reproduction
+    from headgauge.paper import Reproduction
 
 
 def document(found: "Reproduction", drawn: list[Path]) -> dict[str, Any]:

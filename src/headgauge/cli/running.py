@@ -14,7 +14,7 @@ from headgauge.cli.process import printable
 from headgauge.errors import InputError
 
 if TYPE_CHECKING:
-    from headgauge.diagnostics import Plan
+    from headgauge.scanning import Plan
 
 RevisionOption = Annotated[
     str | None,
@@ -43,7 +43,7 @@ def one_model(argument: str | None, option: str | None) -> str:
 
 def look_at(name: str | None, string: str | None = None, chat: bool = False) -> Any:
     """The text as far as it can be read before a model is loaded; `-` is what comes in."""
-    from headgauge.diagnostics.reading import look_at as look
+    from headgauge.measure.reading import look_at as look
 
     if name == "-" and string is None:
         name, string = None, _incoming()

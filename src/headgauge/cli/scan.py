@@ -194,7 +194,7 @@ def command(
     manifest in the run's folder. A run that was interrupted goes on when it is started again.
     """
     # torch and transformers take seconds: not for --help.
-    from headgauge import diagnostics
+    from headgauge import scanning
     from headgauge.models import ModelSource
 
     if target_length is not None:
@@ -202,8 +202,8 @@ def command(
     notes = stderr(quiet)
     name = one_model(model, model_option)
     seen = look_at(text, text_string, chat)
-    changed = None if thresholds is None else diagnostics.read_thresholds(thresholds)
-    settings = diagnostics.scan_settings(
+    changed = None if thresholds is None else scanning.read_thresholds(thresholds)
+    settings = scanning.scan_settings(
         length=length,
         shorter=None if lengths is None else lists.numbers("--lengths", lengths, least=2),
         target=target_length,
@@ -220,16 +220,16 @@ def command(
         save_rows=rows,
         depth=depth,
         seed=seed,
-        threads=diagnostics.default_threads(jobs, out) if threads is None else threads,
+        threads=scanning.default_threads(jobs, out) if threads is None else threads,
     )
     source = ModelSource(name, dtype, device, revision)
     with notes.status(f"loading {name}"):
         source.open()
-    plan = diagnostics.make_plan(source, fetched(seen, notes), settings)
+    plan = scanning.make_plan(source, fetched(seen, notes), settings)
     place = out or default_folder(plan, "scan")
     for line in opening(plan, place):
         notes.print(line, style="dim", soft_wrap=True)
-    needs = diagnostics.estimate(plan, jobs, None if estimate else _left(plan, place))
+    needs = scanning.estimate(plan, jobs, None if estimate else _left(plan, place))
     if estimate:
         views.show_estimate(needs, json_output)
         return
@@ -238,7 +238,7 @@ def command(
     if needs.seconds > _LONG:
         notes.print(f"needs  about {views.needs(needs)}", style="dim")
     with share_bar("scanning", notes) as progress:
-        result = diagnostics.run_plan(plan, place, jobs, progress)
+        result = scanning.run_plan(plan, place, jobs, progress)
     if changed is not None:
         result = result.with_thresholds(changed)
     if target_length is not None:
@@ -252,7 +252,7 @@ def command(
 
 
 def _left(plan: Any, place: Path) -> int:
-    from headgauge.results import begun_units
+    from headgauge.runs import begun_units
 
     return len({unit.key for unit in plan.units} - begun_units(place))
 

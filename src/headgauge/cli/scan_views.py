@@ -11,7 +11,7 @@ from rich.text import Text
 from headgauge.cli.output import print_json, size, stdout
 
 if TYPE_CHECKING:
-    from headgauge.diagnostics import Estimate, ScanResult
+    from headgauge.scanning import Estimate, ScanResult
 
 
 def show_estimate(needed: "Estimate", json_output: bool) -> None:
@@ -87,7 +87,7 @@ def show_warnings(console: Console, lines: Sequence[str]) -> None:
 
 def scheme_title(result: "ScanResult") -> str | None:
     """The recognised scheme as the paper writes it; None where there is none."""
-    from headgauge.dynamics import schemes
+    from headgauge.particles import schemes
 
     found = result.scheme().scheme
     return None if found is None else schemes.get(found).title

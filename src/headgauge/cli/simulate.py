@@ -102,12 +102,12 @@ def command(
     folder. A simulation that was interrupted goes on when it is started again.
     """
     # torch takes seconds: not for --help.
-    from headgauge import dynamics
+    from headgauge import particles, simulation
 
     notes = stderr(quiet)
-    named = dynamics.schemes.names() if scheme == "all" else lists.names(scheme)
-    settings = dynamics.SimulationSettings(
-        schemes=tuple(dynamics.schemes.get(name).name for name in named),
+    named = particles.schemes.names() if scheme == "all" else lists.names(scheme)
+    settings = simulation.SimulationSettings(
+        schemes=tuple(particles.schemes.get(name).name for name in named),
         tokens=tokens,
         dim=dim,
         beta=beta,
@@ -130,7 +130,7 @@ def command(
     works_in(place)
     notes.print(f"out    {place}", style="dim", soft_wrap=True)
     with part_bars(notes) as progress:
-        found = dynamics.run_settings(settings, place, device, progress)
+        found = simulation.run_settings(settings, place, device, progress)
     with notes.status("drawing"):
         drawn = found.draw()
     if json_output:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from headgauge.cli.output import stdout
 
 if TYPE_CHECKING:
-    from headgauge.dynamics import Simulation
+    from headgauge.simulation import Simulation
 
 
 def document(found: "Simulation", drawn: list[Path]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from headgauge.engine.checks import check_rows, check_visible, top_ns_of
 from headgauge.engine.geometry import Geometry
 from headgauge.errors import InputError
 from headgauge.normalizers import kernels
-from headgauge.theory import separability
-from headgauge.theory.selection import top_n
+from headgauge.theory.normalization import separability
+from headgauge.theory.normalization.selection import top_n
 
 Keys = Literal["visible", "all"]
 

@@ -23,8 +23,8 @@ from headgauge.engine.checks import check_like, check_rows, check_visible, posit
 from headgauge.engine.row_measures import row_measures
 from headgauge.errors import InputError
 from headgauge.normalizers import kernels
-from headgauge.theory import finite_difference
-from headgauge.theory.sensitivity import leading_direction
+from headgauge.theory.normalization import finite_difference
+from headgauge.theory.normalization.sensitivity import leading_direction
 
 _CLOSE = 1e-9  # of λ₁: an eigenvector's entry p/(p − λ₁) is theory's where this little is left
 _ENTRIES = 1 << 21  # of weights held at once, over several temperatures

@@ -15,7 +15,7 @@ from headgauge.engine import concentration_rows
 from headgauge.engine.checks import check_like, check_place, check_real, check_rows, check_visible
 from headgauge.errors import InputError
 from headgauge.normalizers import kernels
-from headgauge.theory import concentration, sensitivity, sharpness
+from headgauge.theory.normalization import concentration, sensitivity, sharpness
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import no_type_check
 
 from headgauge.engine.compiling import compiled
 from headgauge.engine.separation_rows import difference2
-from headgauge.theory.separability import GUARD
+from headgauge.theory.normalization.separability import GUARD
 
 # What rounding can move ‖y_i − s‖² and r² apart, in units of the squares they were made of: in
 # float64, theory's own rounding included.

@@ -13,8 +13,8 @@ from torch import Tensor
 from headgauge.engine import geometry as shared
 from headgauge.engine.geometry import Geometry
 from headgauge.engine.rows import CANCELLED
-from headgauge.theory import separability
-from headgauge.theory.selection import leave_one_out_sum, top_n_indices
+from headgauge.theory.normalization import separability
+from headgauge.theory.normalization.selection import leave_one_out_sum, top_n_indices
 
 _ENTRIES = 1 << 24  # of a piece's (rows, keys, dim), should all of it cancel
 _FIELDS = 14

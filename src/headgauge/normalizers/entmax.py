@@ -13,7 +13,7 @@ from headgauge.normalizers.entmax_function import (
 )
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import PerRow, Rows
-from headgauge.theory.sensitivity import largest_eigenvalue
+from headgauge.theory.normalization.sensitivity import largest_eigenvalue
 
 
 @dataclass(frozen=True, eq=False)

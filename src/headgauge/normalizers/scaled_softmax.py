@@ -10,7 +10,7 @@ from torch import Tensor
 from headgauge.normalizers.base import Normalizer, largest
 from headgauge.normalizers.jacobian import Jacobian, symmetric
 from headgauge.normalizers.rows import PerRow, Rows
-from headgauge.theory.sensitivity import largest_eigenvalue
+from headgauge.theory.normalization.sensitivity import largest_eigenvalue
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import Rows
 from headgauge.normalizers.scaled_softmax import softmax_jacobian
 from headgauge.normalizers.sink import sink_bound, sink_weights
-from headgauge.theory.sensitivity import largest_eigenvalue
+from headgauge.theory.normalization.sensitivity import largest_eigenvalue
 
 
 @dataclass(frozen=True, eq=False)

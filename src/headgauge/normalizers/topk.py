@@ -11,7 +11,7 @@ from headgauge.normalizers.base import Normalizer, largest, require
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import PerRow, Rows
 from headgauge.normalizers.scaled_softmax import scale_jacobian, softmax_jacobian
-from headgauge.theory.sensitivity import largest_eigenvalue
+from headgauge.theory.normalization.sensitivity import largest_eigenvalue
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from headgauge.report.paper.page import (
 )
 from headgauge.report.paper.selecting import choice_words, longest, span
 from headgauge.report.words import CURVE_MEASURES
-from headgauge.results.schema import HEAD
+from headgauge.runs.schema import HEAD
 
 _SHADES = (0.0, 0.8)  # of the colour map: its end is too light for a line
 _NAMED = 5  # layers in the legend

@@ -15,7 +15,7 @@ import polars as pl
 from jaxtyping import Bool, Float
 
 from headgauge.report.words import Measure
-from headgauge.results.schema import HEAD
+from headgauge.runs.schema import HEAD
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import polars as pl
 from headgauge.report.head_grid import HeadGrid, head_grid
 from headgauge.report.paper_views import held_words
 from headgauge.report.words import MARKS, MEASURES, mark, number
-from headgauge.results.schema import HEAD
+from headgauge.runs.schema import HEAD
 
 _WORST = 10
 _NUMBERS = ("sink_weight", "separability", "jacobian_norm", "output_ratio", "entropy_share")

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from headgauge.report.stacked import Column, Stacked
-from headgauge.results.paper_schema import (
+from headgauge.runs.paper_schema import (
     DEPENDS,
     FEW_ROWS,
     NOT_REPRODUCED,

@@ -19,7 +19,7 @@ from headgauge.report.head_grid import HeadGrid
 from headgauge.report.panels import ABSENT, UNSEEN, hatch
 from headgauge.report.sheet import INK, LEGEND_LINE, Page
 from headgauge.report.words import MARKS, mark
-from headgauge.results.schema import HEAD
+from headgauge.runs.schema import HEAD
 
 # Divisible by every number of verdicts a head can have.
 STRIPES = 60

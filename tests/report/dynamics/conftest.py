@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from headgauge.results.depth_schema import DepthCurveRow, DepthRow
-from headgauge.results.dynamics_schema import DYNAMICS_TABLES
-from headgauge.results.schema import frame_schema
+from headgauge.runs.depth_schema import DepthCurveRow, DepthRow
+from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
+from headgauge.runs.schema import frame_schema
 
 from ..paper.conftest import axes, lines, words
 

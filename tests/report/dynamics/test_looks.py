@@ -1,6 +1,6 @@
 """One look for each scheme, and no two alike, with colours or without."""
 
-from headgauge.dynamics.schemes import SCHEMES, VARIANTS
+from headgauge.particles.schemes import SCHEMES, VARIANTS
 from headgauge.report.dynamics.looks import SCHEME_LOOKS, line_of, scheme_handles, schemes_in
 
 

@@ -5,9 +5,9 @@ import math
 import polars as pl
 
 from headgauge.report.page.schemes import SCHEMES
-from headgauge.results.depth_schema import DepthCurveRow, DepthRow
-from headgauge.results.dynamics_schema import DYNAMICS_TABLES
-from headgauge.results.schema import frame_schema
+from headgauge.runs.depth_schema import DepthCurveRow, DepthRow
+from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
+from headgauge.runs.schema import frame_schema
 
 SIX = list(SCHEMES)[:6]
 SEVEN = [*SIX, "unnormalised"]

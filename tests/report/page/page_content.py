@@ -4,10 +4,10 @@ from typing import Any
 
 import polars as pl
 
-from headgauge.diagnostics import summary
-from headgauge.diagnostics.verdicts import verdicts
 from headgauge.report.page import PageContent
-from headgauge.results.schema import CurveRow, HeadRow, SampleRow, frame_schema
+from headgauge.runs.schema import CurveRow, HeadRow, SampleRow, frame_schema
+from headgauge.scanning import summary
+from headgauge.scanning.verdicts import verdicts
 from report.page.dynamics_frames import dynamics_frames
 from report.page.paper_frames import TEXTS, paper_frames
 

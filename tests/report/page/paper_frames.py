@@ -4,7 +4,7 @@ import math
 
 import polars as pl
 
-from headgauge.results.paper_schema import (
+from headgauge.runs.paper_schema import (
     DEPENDS,
     FEW_ROWS,
     NOT_REPRODUCED,
@@ -15,7 +15,7 @@ from headgauge.results.paper_schema import (
     UNDECIDED,
     UNTESTABLE,
 )
-from headgauge.results.schema import frame_schema
+from headgauge.runs.schema import frame_schema
 
 TEXTS = ("prose", "code <b>")  # the first for choosing
 TEXT_FACTOR = 0.9  # of the second text's numbers

@@ -3,7 +3,7 @@ import pytest
 
 from headgauge.report.page.dynamics import MOST_TIMES, dynamics_data, some_times
 from headgauge.report.page.schemes import SCHEMES
-from headgauge.results.dynamics_schema import DYNAMICS_TABLES
+from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from report.page.dynamics_frames import (
     BETAS,
     HOSTILE,

@@ -1,7 +1,7 @@
 import pytest
 
 from headgauge.report.page.paper import paper_data
-from headgauge.results.paper_schema import PAPER_TABLES
+from headgauge.runs.paper_schema import PAPER_TABLES
 from report.page.paper_frames import CHOICES, LENGTHS, TEXTS, distance_at, paper_frames
 
 

@@ -10,8 +10,8 @@ from matplotlib.text import Text
 
 from headgauge.report.figure_files import house_style
 from headgauge.report.paper.looks import TYPE
-from headgauge.results.paper_schema import PAPER_TABLES
-from headgauge.results.schema import frame_schema
+from headgauge.runs.paper_schema import PAPER_TABLES
+from headgauge.runs.schema import frame_schema
 
 AT_1024 = {  # by N: d̃, its bound, the printed expectation, eq. 24, the second moment
     1: (454.0, 454.0, 793.0, 1.65, 16.6),

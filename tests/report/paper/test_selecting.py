@@ -17,7 +17,7 @@ from headgauge.report.paper.selecting import (
     shown_choice,
     span,
 )
-from headgauge.results.paper_schema import PAPER_TABLES
+from headgauge.runs.paper_schema import PAPER_TABLES
 
 from .conftest import CHOICES, CLOSEST, OTHER
 

@@ -4,8 +4,8 @@ import polars as pl
 
 from headgauge.report.dynamics.looks import BASELINE
 from headgauge.report.paper.selecting import span
-from headgauge.results.dynamics_schema import DYNAMICS_TABLES
-from headgauge.results.schema import frame_schema
+from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
+from headgauge.runs.schema import frame_schema
 
 # What a simulation was run with: lines of one panel share all of it.
 SETUP = ("weights", "rule", "tokens", "dim", "heads", "causal", "beta")

@@ -12,7 +12,7 @@ import polars as pl
 from headgauge.report.head_grid import head_grid
 from headgauge.report.page.columns import column, columns, short
 from headgauge.report.words import HEAD_MEASURES, MARKS, MEASURES, Measure
-from headgauge.results.schema import HEAD
+from headgauge.runs.schema import HEAD
 
 CHOICE = ("vectors", "scale", "keys")
 CURVES = (

@@ -6,8 +6,8 @@ import polars as pl
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font
 
-from headgauge.results.paper_schema import PAPER_TABLES
-from headgauge.results.schema import frame_schema
+from headgauge.runs.paper_schema import PAPER_TABLES
+from headgauge.runs.schema import frame_schema
 
 CHOICE = ("vectors", "scale", "keys")
 MODEL = "model"  # the rule that is the model's own

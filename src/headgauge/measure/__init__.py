@@ -1,0 +1,1 @@
+"""One window of one model, read once, every head measured: what scan and reproduce stand on."""

@@ -1,0 +1,85 @@
+"""Whether BOS matters to a model: its first window read with it and without it.
+
+A model that was trained with BOS in front of every text and reads one without has no sink to rest
+on, and all that is measured then belongs to an input it does not know; its loss tells. One plain
+pass of at most `TOKENS` tokens, once per run, beside the pass that is measured anyway. Both losses
+are means over the same tokens: all of the text's but the first, which only a BOS can predict.
+"""
+
+import math
+from types import SimpleNamespace
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headgauge import models, runs
+
+TOKENS = 1024
+# Relative. BOS changes the loss of the default model, which wants none, by at most .7 %; without it
+# that of Gemma 3 270M, which wants one, rises by 19 to 62 % (two texts, two places, 256 and 1024
+# tokens each). The line is between them.
+LIMIT = 0.03
+
+
+def other_reading(
+    loaded: models.LoadedModel, bos: models.EdgeToken, ids: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """A window of a text without its BOS, or with one if it has none; None: not to be compared."""
+    # Three tokens of the text: one that is not predicted by both, one that is.
+    if loaded.facts.kind != "decoder" or bos.id is None or len(ids) < 4:
+        return None
+    if bos.id >= (models.vocabulary(loaded) or math.inf):  # a tokenizer of another model
+        return None
+    shown = ids[:TOKENS]
+    return shown[1:] if bos.put else (bos.id, *shown[:-1])
+
+
+def both_losses(
+    loaded: models.LoadedModel,
+    ids: Int[Tensor, "1 length"],
+    logits: Float[Tensor, "1 length vocabulary"],
+    other: tuple[int, ...],
+) -> dict[str, float]:
+    """The loss with BOS and without, from the measured pass and one of the other reading."""
+    size = min(ids.shape[1], TOKENS)
+    others = torch.tensor([other], dtype=torch.long)
+    inputs = models.model_inputs(loaded, others)
+    theirs = others, loaded.model(**inputs, **models.without_cache(loaded.model)).logits
+    readings = ((ids, logits), theirs)
+    with_bos, without = readings if len(other) < size else reversed(readings)
+
+    def loss(reading: tuple[Tensor, Tensor], part: slice) -> float:
+        tokens, rows = (each[:, part] for each in reading)
+        found = models.next_token_loss(loaded, SimpleNamespace(logits=rows), tokens)
+        assert found is not None
+        return float(found[0])
+
+    return {
+        "with_bos": loss(with_bos, slice(1, size)),
+        "without_bos": loss(without, slice(0, size - 1)),
+    }
+
+
+def bos_notes(manifest: runs.Manifest) -> list[str]:
+    """That the model's loss depends on BOS, where it does."""
+    splits = manifest["splits"]
+    if splits is None or "bos" not in splits:  # a run from before this was written down
+        return []
+    bos = splits["bos"]
+    compared = [record.get("bos_losses") for record in manifest["units"].values()]
+    notes = []
+    for losses in filter(None, compared):
+        pair = [float(losses[name]) for name in ("with_bos", "without_bos")]
+        here, there = pair if bos["put"] else reversed(pair)
+        if not abs(there - here) > LIMIT * here:  # nan is no change that was seen
+            continue
+        read, other, remedy = ("with", "without", "never")
+        if not bos["put"]:
+            read, other, remedy = ("without", "with", "always")
+        notes.append(
+            f"read {read} BOS ({bos['why']}): the first window's loss is {here:.2f} nats so and "
+            f"{there:.2f} {other} it ({there / here - 1:+.0%}, over the same tokens)"
+            + (f"; --bos {remedy} reads it {other}" if there < here else "")
+        )
+    return notes

@@ -1,0 +1,111 @@
+"""One unit of a scan: one window of one model, read once, every head measured.
+
+A unit depends on nothing but its arguments: it can run in any process, in any order, and twice.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from headgauge import models
+from headgauge.measure.bos_check import both_losses
+from headgauge.measure.depth import depth_table
+from headgauge.measure.measuring import Measurer, Progress
+from headgauge.measure.settings import UnitSettings
+from headgauge.runs import UnitFacts, UnitKey, UnitTables
+from headgauge.threads import begin, in_turn
+
+Source = models.ModelSource | models.MemorySource
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A window: which one, how long, where in the text it starts, and its tokens.
+
+    `other` has the beginning of the text in it read the other way, without BOS or with it, where
+    the two are compared (`bos_check`).
+    """
+
+    key: UnitKey
+    start: int
+    ids: tuple[int, ...]
+    other: tuple[int, ...] | None = None
+
+
+def measure_unit(
+    source: Source, unit: Unit, settings: UnitSettings, progress: Progress | None = None
+) -> UnitTables:
+    """All tables of a unit. `progress` gets the share of the unit that is done.
+
+    Units of several threads run one after the other, and calls of the model from other threads are
+    not seen; but those get it in eval mode, and random numbers that are put back, meanwhile.
+    """
+    begin()
+    with in_turn():
+        loaded = source.open()
+        with _settled(loaded.model, settings):
+            return _tables(loaded, unit, settings, progress)
+
+
+def _tables(
+    loaded: models.LoadedModel, unit: Unit, settings: UnitSettings, progress: Progress | None
+) -> UnitTables:
+    ids = torch.tensor([unit.ids], dtype=torch.long)
+    inputs = models.model_inputs(loaded, ids)
+    kinds = settings.kinds(unit.key)
+    began = time.perf_counter()
+    with ExitStack() as stack:
+        vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, kinds))
+        measurer = Measurer(loaded, unit.key, inputs, vectors, settings, progress)
+        seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
+        output = loaded.model(**inputs, **models.without_cache(loaded.model))
+    measured = sum(measurer.seconds.values())
+    seconds = {"forward": time.perf_counter() - began - measured} | measurer.seconds
+    loss = models.next_token_loss(loaded, output, ids)
+    bos_losses: dict[str, float] = {}
+    if loss is not None and unit.other is not None:
+        began = time.perf_counter()
+        bos_losses = both_losses(loaded, ids, output.logits, unit.other)
+        seconds["bos_check"] = time.perf_counter() - began
+    del output
+    heads, curves, samples, rows = measurer.tables()
+    depth = None
+    if settings.follows_depth:
+        began = time.perf_counter()
+        depth = depth_table(loaded.model, unit.key, inputs, heads).fill_nan(None)
+        seconds["depth"] = time.perf_counter() - began
+    facts = UnitFacts(
+        loss=None if loss is None else float(loss[0]),
+        tokens=len(unit.ids),
+        start=unit.start,
+        unseen=tuple(filter(measurer.chosen, seen.unseen)),
+        distrusted={k: float(v) for k, v in seen.distrusted.items() if measurer.chosen(k)},
+        tapped=tuple(measurer.tapped),
+        bos_losses=bos_losses,
+        seconds={name: round(value, 3) for name, value in seconds.items()},
+    )
+    paper = measurer.paper_tables()
+    return UnitTables(unit.key, heads, curves, samples, rows, facts, paper, depth)
+
+
+@contextmanager
+def _settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
+    """Eval mode, the run's number of threads and its seed; everything is put back."""
+    training = [module for module in model.modules() if module.training]
+    threads = torch.get_num_threads()
+    gpus = {weight.device.index for weight in model.parameters() if weight.is_cuda}
+    try:
+        model.eval()
+        torch.set_num_threads(settings.threads)
+        rng = torch.random.fork_rng(gpus, device_type="cuda")
+        with rng, models.uncompiled(), torch.no_grad():
+            torch.manual_seed(settings.seed)
+            yield
+    finally:
+        for module in training:
+            module.training = True
+        torch.set_num_threads(threads)

@@ -1,0 +1,242 @@
+"""What a reproduction found: the paper's figures as frames, the verdicts, the scans it contains."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import polars as pl
+
+from headgauge.errors import InputError
+from headgauge.paper.choices import Choice
+from headgauge.paper.settings import ReproduceSettings
+from headgauge.paper.timing import TimingRow
+from headgauge.runs.forms import check_form
+from headgauge.runs.json_files import read_json, write_json
+from headgauge.runs.known_words import Keys, Scale, Vectors
+from headgauge.runs.paper_tables import has_paper, load_paper, text_folder
+from headgauge.runs.table_run import TableRun
+from headgauge.runs.tables import AGAIN
+from headgauge.scanning import ScanResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TIMING, JUDGING, TEXTS = "timing.json", "judging.json", "texts"
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What the verdicts are about: the choice, where it was made, the reading of Algorithm 5, and
+    in lines for a reader what everything stands on."""
+
+    choice: dict[str, str]
+    chosen_on: str | None  # None: the caller chose
+    reading: tuple[str, str]
+    stands: tuple[str, ...]
+
+
+class _ChoiceRecord(TypedDict):
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
+
+
+class _JudgingFile(TypedDict):
+    """`Judging` as JSON has it."""
+
+    choice: _ChoiceRecord
+    chosen_on: str | None
+    reading: tuple[str, str]
+    stands: list[str]
+
+
+class _TimingFile(TypedDict):
+    algorithms: list[TimingRow]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reproduction:
+    """`scans` has a run for each text, `paper` the frames of `results.paper_schema` by name,
+    `timing` a row per algorithm on the first text."""
+
+    scans: dict[str, ScanResult]
+    paper: dict[str, pl.DataFrame]
+    judging: Judging
+    timing: tuple[dict[str, Any], ...] = ()
+    folder: Path | None = None
+
+    @property
+    def scan(self) -> ScanResult:
+        """The first text's run read as a scan: tables, verdicts on the heads, manifest."""
+        return next(iter(self.scans.values()))
+
+    @staticmethod
+    def load(folder: str | Path) -> "Reproduction":
+        """A finished reproduction from its folder; nothing is computed again."""
+        folder = Path(folder)
+        _, paper = load_paper(folder)
+        texts = paper["readings"]["text"].unique(maintain_order=True)
+        scans = {text: ScanResult.load(folder / TEXTS / text_folder(text)) for text in texts}
+        return Reproduction(scans, paper, _read_judging(folder), read_timing(folder), folder)
+
+    @staticmethod
+    def is_in(folder: str | Path) -> bool:
+        """Whether a folder has a reproduction, not only a scan."""
+        return has_paper(Path(folder))
+
+    def keep(self, folder: TableRun) -> None:
+        """Write the figures' tables, the timing and what is judged into the run's folder."""
+        for name, frame in self.paper.items():
+            folder.write(name, frame)
+        write_json(folder.path / TIMING, {"algorithms": list(self.timing)})
+        write_json(folder.path / JUDGING, asdict(self.judging))
+        folder.finish(self.notes())
+
+    def warnings(self) -> list[str]:
+        """Why the numbers may be no result, of every text: said before any of them."""
+        return self._of_texts(ScanResult.warnings)
+
+    def notes(self) -> list[str]:
+        """What a reader must know, of every text, the warnings first."""
+        return list(dict.fromkeys(self.warnings() + self._of_texts(ScanResult.notes)))
+
+    def _of_texts(self, lines: Callable[[ScanResult], list[str]]) -> list[str]:
+        several = len(self.scans) > 1
+        return [
+            f"{text}: {line}" if several else line
+            for text, scan in self.scans.items()
+            for line in lines(scan)
+        ]
+
+    def captions(self) -> dict[str, str]:
+        """For each text a line for its figures: what was measured, what the text is there for."""
+        from headgauge.report.words import text_role
+
+        found = {}
+        for text, scan in self.scans.items():
+            quick = "quick run: " * bool(scan.manifest["settings"].get("quick"))
+            data = scan.manifest["data"]
+            own = "" if data is None or data["name"] == text else f"here {text}"  # of two alike
+            role = text_role(text, len(self.scans), self.judging.chosen_on)
+            told = ", ".join(filter(None, (own, role)))
+            found[text] = f"{quick}{scan.caption()}{f' ({told})' * bool(told)}"
+        return found
+
+    def draw(self) -> list[Path]:
+        """The page, the paper's figures and the map of the heads, into the run's folder."""
+        from headgauge.report.page import write_page
+        from headgauge.report.paper import paper_figures
+
+        if self.folder is None:
+            raise InputError("this reproduction has no folder to draw into: run it with one")
+        page = write_page(self.folder, self.page_content())
+        figures = paper_figures(self.paper, self.captions(), self.folder)
+        # The page has the map of every measure.
+        return [page, *figures, *self.scan.draw_heads(first=2, folder=self.folder)]
+
+    def plot(
+        self, layer: int | str = "paper", head: int | None = None, *, text: str | None = None
+    ) -> "Figure":
+        """One figure, as matplotlib has them: "paper", the overview, "fig1" to "fig4", "vanishing",
+        "choices", "rules" on a text (the first unless named), or what `ScanResult.plot` has."""
+        from headgauge.report import plots
+
+        if text is not None and text not in self.scans:
+            raise InputError(f"no text named {text!r} here; there are {', '.join(self.scans)}")
+        scan = self.scan if text is None else self.scans[text]
+        named = text or next(iter(self.scans))
+        if not isinstance(layer, str):
+            return scan.plot(layer, head)
+        figures = plots.paper_figures(self.paper, self.captions(), named)
+        return plots.draw(figures | scan.figures(), layer)
+
+    def page_content(self) -> Any:
+        """What the page shows."""
+        warnings = tuple(self.warnings())
+        notes = [note for note in self.notes() if note not in warnings]
+        content = self.scan.page_content(self.paper, self.timing, self.judging.stands, notes)
+        _, *others = self.scans
+        caption = content.caption + "".join(f"; also on {text}" for text in others)
+        told = {"warnings": warnings, "caption": caption, "chosen_on": self.judging.chosen_on}
+        return replace(content, **told)
+
+    def _repr_html_(self) -> str:
+        from headgauge.report.notebook import claims_html
+
+        return claims_html(self.paper["verdicts"], self.judging.stands, self.warnings())
+
+    def __repr__(self) -> str:
+        known = self.scan.manifest["model"]
+        counts = self.paper["verdicts"].group_by("verdict", maintain_order=True).len().rows()
+        return (
+            f"<{''.join(f'{line}; ' for line in self.warnings())}"
+            f"reproduction on {known['name'] if known else 'a model'}, {', '.join(self.scans)}: "
+            f"{', '.join(f'{count} {word}' for word, count in counts)}>"
+        )
+
+
+def stands(
+    scans: Mapping[str, ScanResult],
+    settings: ReproduceSettings,
+    chosen_on: str | None,
+    reading: str,
+) -> Iterator[str]:
+    """What a reader must know before the first number."""
+    choice = f"vectors and keys: {settings.chosen.name}; Algorithm 5: {reading}"
+    if settings.quick:
+        yield (
+            f"quick run: {settings.paper_rows} of {settings.length} query rows per head for "
+            f"Figures 2 and 3, {settings.fig4.rows} for Figure 4: a look, nothing is judged"
+        )
+    else:
+        rows = "every query row" if settings.paper_rows is None else f"{settings.paper_rows} rows"
+        yield (
+            f"L = {settings.length}, {settings.windows} windows of each text; {rows} of the first "
+            f"window for Figures 2 and 3, {settings.fig4.rows} rows per head for Figure 4"
+        )
+    for text, scan in scans.items():
+        data = scan.manifest["data"]
+        origin = "" if data is None else f": {data['origin']}"
+        role = ""
+        if len(scans) > 1 and chosen_on is not None:
+            role = ", for choosing" if text == chosen_on else ", for judging"
+        yield f"text {text}{role}{origin}"
+    if chosen_on is None:
+        yield f"{choice}; as asked for, so that every text judges"
+    elif len(scans) > 1:
+        yield (
+            f"{choice}; the closest to the paper on {chosen_on}, which does not count as a text on "
+            "which a claim that leans on them held"
+        )
+    else:
+        yield (
+            f"{choice}; the closest to the paper on this text; with no second text to judge on, no "
+            "claim is judged"
+        )
+
+
+def _read_judging(folder: Path) -> Judging:
+    path = folder / JUDGING
+    try:
+        found = read_json(path)
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing; {AGAIN}") from None
+    check_form(path, found, _JudgingFile, remedy=AGAIN)
+    return Judging(
+        choice={name: found["choice"][name] for name in vars(Choice())},
+        chosen_on=found["chosen_on"],
+        reading=tuple(found["reading"]),
+        stands=tuple(found["stands"]),
+    )
+
+
+def read_timing(folder: Path) -> tuple[dict[str, Any], ...]:
+    """The rows of timing.json; none where it is not there."""
+    path = folder / TIMING
+    try:
+        found = read_json(path)
+    except FileNotFoundError:
+        return ()
+    check_form(path, found, _TimingFile, remedy=f"remove it and {AGAIN}")
+    return tuple(found["algorithms"])

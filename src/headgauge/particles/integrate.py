@@ -1,0 +1,253 @@
+"""Runge–Kutta steps of a batch of trajectories, each with its own step size.
+
+`rk4` takes equal steps of the classic method. `integrate` estimates the error of each step and
+chooses the next by it, and hands out the states at asked times from the method's dense output. Down
+to a tolerance of 1e-6 the method is of order 5, below it of order 8; down to 1e-5 its stages are
+computed in single precision, whose rounding is then too small to count, while the state itself is
+always added up in double. After every step the system may project its state: directions back to
+unit length. A direction's field is the same for all lengths of the direction, so projecting costs
+no evaluation.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from headgauge.errors import InputError
+from headgauge.particles.system import System
+from headgauge.particles.tableaus import EIGHTH, FIFTH, Tableau, combine
+
+LOOSE = 1e-6  # from here on the method of order 5 is cheaper
+SINGLE = 1e-5  # from here on single precision will do for a stage
+_SAFETY, _LEAST, _MOST = 0.9, 0.2, 6.0
+_MOST_STEPS = 5_000  # from one break to the next: what needs more does not come to an end
+_LONG = 1 << 12  # numbers of a state from which on a copy of its stages is slow
+_SMALLEST = 1e-14  # a step below this share of the time means the field has broken down
+
+
+Saved = Callable[[int, Int[Tensor, "some"], Float[Tensor, "some m"]], object]
+"""Called with the number of a saved time, the trajectories that reached it, and their states."""
+
+
+@dataclass
+class Work:
+    """What an integration cost: steps over all trajectories, and evaluations of the field."""
+
+    accepted: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+
+    def __add__(self, other: "Work") -> "Work":
+        return Work(
+            self.accepted + other.accepted,
+            self.rejected + other.rejected,
+            self.evaluations + other.evaluations,
+        )
+
+
+def rk4(
+    system: System, state: Float[Tensor, "batch m"], end: float, steps: int
+) -> Float[Tensor, "batch m"]:
+    """The state at `end` after equal steps from 0; between two breaks they are as many as fit."""
+    for start, stop in pairwise((0.0, *system.breaks(end), end)):
+        here = system.between(start, stop)
+        count = max(1, round(steps * (stop - start) / end))
+        h = (stop - start) / count
+        for step in range(count):
+            time = torch.full_like(state[:, 0], start + step * h)
+            k1 = here.field(time, state)
+            k2 = here.field(time + h / 2, state + h / 2 * k1)
+            k3 = here.field(time + h / 2, state + h / 2 * k2)
+            k4 = here.field(time + h, state + h * k3)
+            state = here.project(state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+    return state
+
+
+def integrate(
+    system: System,
+    state: Float[Tensor, "batch m"],
+    times: Sequence[float] | Float[Tensor, "times"],
+    saved: Saved,
+    tolerance: float = 1e-9,
+) -> Work:
+    """Carry every trajectory from time 0 through all `times`, saving the states there."""
+    asked = torch.as_tensor(times, dtype=torch.float64, device="cpu").tolist()
+    ordered = bool(asked) and asked[0] >= 0 and all(a < b for a, b in pairwise(asked))
+    if not (ordered and asked[-1] < math.inf):
+        raise InputError("the saved times must be increasing, finite and not negative")
+    if not 0 < tolerance < 1:
+        raise InputError(f"the tolerance must be between 0 and 1, got {tolerance:g}")
+    run = _Run(
+        FIFTH if tolerance >= LOOSE else EIGHTH,
+        torch.float32 if tolerance >= SINGLE else state.dtype,
+        tolerance,
+        saved,
+        Work(),
+    )
+    if asked[0] == 0:
+        saved(0, torch.arange(len(state), device=state.device), state)
+    step = torch.full_like(state[:, 0], 1e-2 * min(asked[-1], 1.0))
+    for start, stop in pairwise((0.0, *system.breaks(asked[-1]), asked[-1])):
+        if stop > start:
+            within = [(place, at) for place, at in enumerate(asked) if start < at <= stop]
+            here = system.between(start, stop).to(run.working)
+            state, step = run.segment(here, state, step, (start, stop), within)
+    return run.work
+
+
+@dataclass
+class _Run:
+    """What stays the same from the first step to the last."""
+
+    tableau: Tableau
+    working: torch.dtype
+    tolerance: float
+    saved: Saved
+    work: Work
+
+    def segment(
+        self,
+        system: System,
+        state: Float[Tensor, "batch m"],
+        step: Float[Tensor, "batch"],
+        span: tuple[float, float],
+        within: Sequence[tuple[int, float]],
+    ) -> tuple[Float[Tensor, "batch m"], Float[Tensor, "batch"]]:
+        """From one break to the next; those that have arrived leave the batch."""
+        start, stop = span
+        final, final_step = torch.empty_like(state), step.clone()
+        alive = torch.arange(len(state), device=state.device)
+        time = torch.full_like(step, start)
+        slope = system.field(time, state.to(self.working))
+        self.work.evaluations += len(alive)
+        steps = 0
+        while len(alive):
+            steps += 1
+            if steps > _MOST_STEPS:
+                raise InputError(
+                    f"after {_MOST_STEPS} steps a trajectory is at t = {float(time.min()):.4g} of "
+                    f"{stop:g}: its field jumps or is too steep for this tolerance"
+                )
+            left = stop - time
+            # What would leave a crumb goes all the way.
+            last = step >= 0.99 * left
+            size = torch.where(last, left, step)
+            trial = _Trial(self.tableau, system, time, state, slope, size)
+            self.work.evaluations += self.tableau.stages * len(alive)
+            good, step = self._judge(trial, step, last)
+            arrived = torch.where(last, torch.full_like(time, stop), time + size)
+            self._save(trial, good, arrived, alive, within)
+            state = torch.where(good[:, None], system.project(trial.state), state)
+            slope = torch.where(good[:, None], trial.slope, slope)
+            time = torch.where(good, arrived, time)
+            done = good & last
+            if bool(done.any()):
+                final[alive[done]], final_step[alive[done]] = state[done], step[done]
+                keep = (~done).nonzero()[:, 0]
+                alive, time, state, slope, step = (
+                    each[keep] for each in (alive, time, state, slope, step)
+                )
+                system = system.rows(keep) if len(keep) else system
+        return final, final_step
+
+    def _judge(
+        self, trial: "_Trial", step: Float[Tensor, "batch"], last: Bool[Tensor, "batch"]
+    ) -> tuple[Bool[Tensor, "batch"], Float[Tensor, "batch"]]:
+        """Which steps are good, and how long each trajectory's next one is."""
+        size, order = trial.size, self.tableau.order
+        # Where the field overflows there is no error to speak of: try a shorter step.
+        error = (trial.error() / self.tolerance).to(size.dtype).nan_to_num(math.inf, math.inf)
+        good = error <= 1
+        stuck = size <= _SMALLEST * (1 + trial.time)
+        if bool((stuck & ~(good & last)).any()):
+            raise InputError(
+                "a trajectory cannot be followed to this tolerance: its steps become too small"
+            )
+        factor = (_SAFETY * error.clamp_min(1e-10) ** (-1 / order)).clamp(_LEAST, _MOST)
+        proposed = size * torch.where(good, factor, factor.clamp_max(1.0))
+        # A step that was cut short by the end says nothing against the one before it.
+        proposed = torch.where(good & last, torch.maximum(step, proposed), proposed)
+        self.work.accepted += int(good.sum())
+        self.work.rejected += int((~good).sum())
+        return good, proposed
+
+    def _save(
+        self,
+        trial: "_Trial",
+        good: Bool[Tensor, "batch"],
+        arrived: Float[Tensor, "batch"],
+        alive: Int[Tensor, "batch"],
+        within: Sequence[tuple[int, float]],
+    ) -> None:
+        """Hand out the saved times that lie in the step each trajectory has just made."""
+        earliest, latest = float(trial.time.min()), float(arrived.max())
+        for number, at in within:
+            if earliest < at <= latest:
+                due = (good & (trial.time < at) & (at <= arrived)).nonzero()[:, 0]
+                if len(due):
+                    self.work.evaluations += trial.prepare()
+                    self.saved(number, alive[due], trial.system.project(trial.at(due, at)))
+
+
+class _Trial:
+    """One step of every trajectory, not yet accepted. `changes` holds h·k of each stage."""
+
+    def __init__(
+        self,
+        tableau: Tableau,
+        system: System,
+        time: Float[Tensor, "batch"],
+        state: Float[Tensor, "batch m"],
+        slope: Float[Tensor, "batch m"],
+        size: Float[Tensor, "batch"],
+    ) -> None:
+        self.tableau, self.system = tableau, system
+        self.time, self.size, self.before = time, size, state
+        self._base, self._step = state.to(slope.dtype), size.to(slope.dtype)[:, None]
+        stages = tableau.stages
+        self.changes = slope.new_empty(stages + 1 + len(tableau.extra), *state.shape)
+        self.changes[0] = self._step * slope
+        for stage in range(1, stages):
+            self._stage(stage, tableau.a[stage][:stage], tableau.c[stage])
+        self.state = state + combine(tableau.b, self.changes).to(state.dtype)
+        self.slope = system.field(time + size, self.state.to(slope.dtype))
+        self.changes[stages] = self._step * self.slope
+        self._prepared = not tableau.extra
+
+    def _stage(self, stage: int, row: np.ndarray, share: float) -> None:
+        point = combine(row, self.changes, self._base)
+        slope = self.system.field(self.time + share * self.size, point)
+        torch.mul(slope, self._step, out=self.changes[stage])
+
+    def error(self) -> Float[Tensor, "batch"]:
+        state = self.state.to(self.changes.dtype)
+        return self.tableau.error(self.changes, lambda error: self.system.size(error, state))
+
+    def prepare(self) -> int:
+        """The stages that only the dense output needs, once; how many evaluations they took."""
+        if self._prepared:
+            return 0
+        for extra, (row, share) in enumerate(self.tableau.extra):
+            self._stage(self.tableau.stages + 1 + extra, row, share)
+        self._prepared = True
+        return len(self.tableau.extra) * len(self.time)
+
+    def at(self, rows: Int[Tensor, "some"], time: float) -> Float[Tensor, "some m"]:
+        """The states of some trajectories at a time within their step."""
+        if self.before.shape[1] < _LONG:
+            return self._dense(rows, time)
+        # Picking rows would copy all their stages; a slice does not.
+        return torch.cat([self._dense(slice(row, row + 1), time) for row in rows.tolist()])
+
+    def _dense(self, rows: Int[Tensor, "some"] | slice, time: float) -> Float[Tensor, "some m"]:
+        share = ((time - self.time[rows]) / self.size[rows]).to(self.changes.dtype)
+        moved = None
+        if self.tableau.extra:
+            moved = (self.state[rows] - self.before[rows]).to(self.changes.dtype)
+        return self.before[rows] + self.tableau.dense(self.changes[:, rows], moved, share)

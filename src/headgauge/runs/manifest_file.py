@@ -1,0 +1,81 @@
+"""manifest.json in a run's folder: begun, taken up, changed, read."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from headgauge.atomic import WRITING, check_name, locked
+from headgauge.errors import InputError
+from headgauge.runs.differences import differences, sentence
+from headgauge.runs.forms import check_form
+from headgauge.runs.json_files import plain, read_json, write_json
+from headgauge.runs.manifest import FORMAT, Manifest, first_manifest
+
+MANIFEST = "manifest.json"
+
+
+def find_manifest(path: Path) -> Manifest | None:
+    """The manifest in a folder, looked through once; None where there is none."""
+    check_name(path)
+    try:
+        found = read_json(path / MANIFEST)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if found.get("format") != FORMAT:
+        raise InputError(
+            f"{path / MANIFEST} is not of the form {FORMAT!r}: choose another folder or remove it"
+        )
+    check_form(path / MANIFEST, found, Manifest)
+    return cast(Manifest, found)
+
+
+def begin_or_take_up(path: Path, settings: Mapping[str, Any]) -> Manifest:
+    """The manifest of the run in a folder, which has these settings; a first one if there is none.
+
+    Two that begin in one folder at once do so one after the other, and the second sees the first.
+    """
+    asked = plain(dict(settings))
+    with locked(path):
+        found = find_manifest(path)
+        if found is None:
+            _refuse_foreign(path)
+            found = first_manifest(asked)
+        elif other := differences(found["settings"], asked):
+            raise InputError(
+                f"{path} holds a run with other settings: {sentence(other)}; choose another --out "
+                "or remove it"
+            )
+        else:
+            found["times"]["resumed"] += 1
+        write_json(path / MANIFEST, cast(dict[str, Any], found))
+    return found
+
+
+@contextmanager
+def changed_manifest(path: Path) -> Iterator[Manifest]:
+    """The manifest of a run as it stands, to be changed and written while nobody else can: two
+    processes at work in one folder lose nothing of each other's."""
+    with locked(path):
+        found = find_manifest(path)
+        if found is None:
+            raise InputError(f"{path / MANIFEST} is gone: has someone removed the run meanwhile?")
+        yield found
+        write_json(path / MANIFEST, cast(dict[str, Any], found))
+
+
+def begun_settings(path: str | Path) -> dict[str, Any] | None:
+    """The settings of the run that was begun in a folder; None if there is none."""
+    found = find_manifest(Path(path)) if os.path.isdir(path) else None
+    return None if found is None else found["settings"]
+
+
+def _refuse_foreign(path: Path) -> None:
+    foreign = sorted(place.name for place in path.iterdir() if not place.name.startswith(WRITING))
+    if foreign:
+        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        raise InputError(
+            f"{path} holds no run but other files ({foreign[0]!r}{more}): choose another --out or "
+            "an empty folder"
+        )

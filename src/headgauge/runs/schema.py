@@ -1,0 +1,307 @@
+"""What the tables of a run hold: one type per table, one field per column.
+
+    heads.parquet    HeadRow      one row per window × head
+    curves.parquet   CurveRow     one row per window × head × N × vectors × keys
+    samples.parquet  SampleRow    a few rows of every head with their heaviest keys
+    rows.parquet     QueryRow     on request: one row per window × head × query
+    depth.parquet    DepthRow     on request: one row per window × layer (`depth_schema`)
+
+and, where the run is a reproduction of the paper,
+
+    paper_curves.parquet  PaperCurveRow   curves for every choice and rule its figures need
+    sensitivity.parquet   SensitivityRow  g(T, ε), one row per head, temperature, ε and direction
+    points.parquet        KeyPointRow     the keys of a few query rows, seen in a plane
+    vanishing.parquet     VanishingHeadRow  largest weight, heaviest mass and Corollary 1's bounds
+    shared_tokens.parquet SharedTokenRow  which of a layer's common tokens a head separates
+    vector_sets.parquet   VectorSetRow    how isotropic a set of vectors is, and how far apart
+
+Every number is a mean over the counted query rows of its window unless its comment says otherwise;
+`None` is what could not be seen or does not apply. Logarithms are natural. `frame_schema` turns a
+type into polars' schema, and every table a run writes has exactly that one.
+"""
+
+from dataclasses import dataclass, fields
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import polars as pl
+
+from headgauge.runs.depth_schema import DepthRow
+from headgauge.runs.known_words import Keys, Logits, Range, Scale, Seen, Vectors
+
+# What names a head: `layer` counts the attention modules in the model's order, and a module that
+# runs more than once per pass (a shared layer) has an `occurrence` for each.
+HEAD = ("layer", "occurrence", "module", "head")
+UNIT = ("window", "length")
+
+
+@dataclass(frozen=True)
+class HeadRow:
+    """A head in a window: the measures that need no N."""
+
+    window: int  # from 0
+    length: int  # L, tokens in the window; a document may have fewer, see rows
+    layer: int  # place of the attention module among the model's, from 0
+    occurrence: int  # 0, or the how-manieth call of a shared module
+    module: str  # its name in the model
+    head: int
+    kv_head: int  # the key and value head it reads
+    cross: bool  # the keys come from the encoder
+    seen: Seen  # "qkv": recomputed from q, k, v; "softmax": tapped, values unseen
+    rows: int  # query rows that see a key
+    entropy: float | None  # −Σ α log α; null where the head is not finite
+    entropy_share: float | None  # entropy/log n over the rows that see n ≥ 2 keys
+    effective_n: float | None  # exp(entropy)
+    sink_weight: float | None  # weight on the first token of the sequence
+    max_logit: float | None  # the largest q·k·scale of all rows, before softcap and bias
+    jacobian_norm: float | None  # ‖∂α/∂logits‖₂, at most 1/2
+    sharpness: float | None  # 1/Λ over the rows that see n ≥ 2 keys
+    sharp_rows: float | None  # the share of those rows with 1/Λ > 1
+    output_norm: float | None  # ‖Σ α_i v_i‖, before the output projection
+    output_ratio: float | None  # output_norm over the mean of the layer's heads
+
+
+@dataclass(frozen=True)
+class CurveRow:
+    """A head in a window at one N, for one choice of vectors and keys."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    top_n: int  # N
+    vectors: Vectors  # "value", "hidden", "embedding" or "final"
+    scale: Scale  # "unit" or "raw": the length of the vectors
+    keys: Keys  # "visible" or "all": the keys that count
+    rows: int  # query rows that count at this N
+    distance: float | None  # d̃, eq. 7
+    expected_printed: float | None  # Theorem 1.2 as in the main text; false
+    expected_appendix: float | None  # eq. 24, the lower side of the sandwich
+    expected_upper: float | None  # its upper side
+    bound_printed: float | None  # Theorem 1.1
+    bound_centroid: float | None
+    bound_lower: float | None  # the plain sandwich of d̃
+    bound_upper: float | None
+    radius: float | None  # r
+    separable_count: float | None  # N_s
+    separability: float | None  # N_s/N
+    separability_printed_lower: float | None  # eq. 11
+    separability_printed_upper: float | None  # eq. 11; false
+    separability_lower: float | None  # the part that is certain: ξ_i ≤ r
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """One of the heaviest keys of a sampled query row."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    row: int  # the query's place in the window
+    query_id: int
+    query_text: str | None  # None without a tokenizer
+    visible: int  # keys the row may see
+    rank: int  # 1 is the heaviest
+    key: int  # the key's place in the window
+    key_id: int
+    key_text: str | None
+    weight: float
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    """One query row of a head: what `HeadRow` averages."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    row: int
+    visible: int
+    entropy: float
+    effective_n: float
+    sink_weight: float
+    max_logit: float | None
+    jacobian_norm: float | None
+    sharpness: float | None
+    output_norm: float | None
+
+
+@dataclass(frozen=True)
+class PaperCurveRow(CurveRow):
+    """A head in a window at one N, for one choice of vectors and keys and one rule."""
+
+    rule: str  # "model": the model's own weights; else the rule put on the same logits
+
+
+@dataclass(frozen=True)
+class SensitivityRow:
+    """Algorithm 5 for one head: g at one temperature, ε and direction, over drawn query rows."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    logits: Logits  # "scaled" (by 1/√d, as the model does) or "raw"
+    direction: str  # "random", "random over all keys", "random under …", "worst", "exact", …
+    epsilon: float  # 0: the limit
+    temperature: float
+    rows: int  # query rows drawn
+    sensitivity: float
+    spread: float  # standard deviation over those rows
+
+
+@dataclass(frozen=True)
+class KeyPointRow:
+    """A key of one query row, its vector and its weighted vector seen in a plane (Figure 1).
+
+    One axis is the direction of s, the other the one along which the weighted vectors spread most.
+    """
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    row: int  # the query's place in the window
+    key: int  # the key's place
+    key_text: str | None
+    top_n: int
+    weight: float
+    x: float  # the vector, projected
+    y: float
+    scaled_x: float  # the weighted vector: at its true distance from s, the angle projected
+    scaled_y: float
+    selected: bool
+    inside: bool  # selected and within r of s
+    s_x: float
+    s_y: float
+    radius: float
+
+
+@dataclass(frozen=True)
+class VanishingHeadRow:
+    """Lemma 1 and Corollary 1 for one head under one rule, over drawn query rows in the window's
+    last quarter, which see nearly all of it.
+
+    The bounds are on the largest weight of a softmax and null under other rules: log10 of their
+    geometric mean over the rows.
+    """
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    rule: str  # "model" or another rule on the same logits
+    rows: int
+    largest_weight: float
+    top_mass: float  # of the 16 heaviest keys
+    largest_off_sink: float | None  # without the first key, as a share of what is off it
+    bound_range: float | None  # 1/(1 + (n−1)e^{−R}), R the row's own range of logits
+    bound_mean: float | None  # e^{l_max − mean l}/n
+    bound_printed: float | None  # e^{2Δ}/n, Δ = ‖q‖ max‖k‖/√d; null where q and k are unseen
+
+
+@dataclass(frozen=True)
+class SharedTokenRow:
+    """A token that all heads of a layer are asked for, and whether this head separates it.
+
+    The tokens are the N with the largest mean weight over the layer's heads in a query row.
+    """
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int
+    row: int
+    key: int
+    top_n: int  # N
+    separable: bool  # ‖α_i x_i − s‖ ≤ r with this head's weights
+
+
+@dataclass(frozen=True)
+class VectorSetRow:
+    """A set of vectors of a window, brought to unit length: Assumptions 1 and 2."""
+
+    window: int
+    length: int
+    layer: int
+    occurrence: int
+    module: str
+    head: int  # the first that uses the set
+    vectors: Vectors
+    dim: int
+    tokens: int
+    mean_cosine: float  # of pairs of different tokens
+    effective_dim: float  # (Σλ)²/Σλ² of the second-moment matrix
+    delta: float  # the smallest distance of two tokens
+    nearest: float  # the median distance to the nearest other token
+    same: float  # share of the tokens that coincide with another
+
+
+# Only a reproduction has them.
+PAPER = ("paper_curves", "sensitivity", "points", "vanishing", "shared_tokens", "vector_sets")
+
+TABLES: dict[str, type] = {
+    "heads": HeadRow,
+    "curves": CurveRow,
+    "samples": SampleRow,
+    "rows": QueryRow,
+    "depth": DepthRow,
+    "paper_curves": PaperCurveRow,
+    "sensitivity": SensitivityRow,
+    "points": KeyPointRow,
+    "vanishing": VanishingHeadRow,
+    "shared_tokens": SharedTokenRow,
+    "vector_sets": VectorSetRow,
+}
+
+_TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}
+
+
+# beartype cannot read polars' own hints, so that a `pl.Schema` is a dict in the signatures here.
+def frame_schema(row: type) -> dict[str, Any]:
+    """polars' schema of a table whose rows are of this type."""
+    return pl.Schema({name: _TYPES[column.kind] for name, column in columns(row).items()})
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column may hold: numbers, maybe of a range, texts, or one of a few words; null if it
+    is `optional`."""
+
+    kind: type
+    optional: bool
+    words: tuple[str, ...] = ()
+    range: Range | None = None
+
+
+def columns(row: type) -> dict[str, Column]:
+    """The columns of a table whose rows are of this type."""
+    hints = get_type_hints(row, include_extras=True)
+    return {field.name: _column(hints[field.name]) for field in fields(row)}
+
+
+def _column(hint: Any) -> Column:
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    kind = next(part for part in parts if part is not type(None))
+    optional = type(None) in parts
+    if get_origin(kind) is Literal:
+        return Column(str, optional, get_args(kind))
+    if get_origin(kind) is Annotated:
+        return Column(kind.__origin__, optional, range=kind.__metadata__[0])
+    return Column(kind, optional)

@@ -1,0 +1,123 @@
+"""The verdicts by head, by layer and in total."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from headgauge.errors import InputError
+from headgauge.runs.schema import HEAD
+from headgauge.scanning.thresholds import DEFAULT, HEALTHY, INCOMPLETE, VERDICTS, Threshold
+from headgauge.scanning.verdicts import NOT_FINITE, rest_entropy_share
+
+LAYER = HEAD[:-1]
+# Entropy says little without the sink weight and the output beside it.
+NUMBERS = (
+    "entropy",
+    "entropy_share",
+    "rest_entropy_share",
+    "effective_n",
+    "sink_weight",
+    "separability",
+    "jacobian_norm",
+    "max_logit",
+    "output_ratio",
+)
+
+
+def head_table(
+    heads: pl.DataFrame,
+    curves: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    thresholds: Sequence[Threshold] = DEFAULT,
+) -> pl.DataFrame:
+    """One row per head, the worst first.
+
+    The numbers are means over the windows at the length of the verdicts (the largest logit: the
+    largest); separability is that of the threshold for `saturated`. `severity` is the sum of the
+    margins of the verdicts that hold, 0 without one; `flips` the worst of the head's rows.
+    """
+    at = verdicts.select(*HEAD, "length").unique()
+    bad = pl.col("verdict").is_in(VERDICTS)
+    told = verdicts.group_by(*HEAD).agg(
+        pl.col("length").first(),
+        pl.col("verdict").str.join(", ").alias("verdicts"),
+        pl.col("margin").filter(bad).sum().alias("severity"),
+        pl.col("flips").max(),
+        (pl.col("verdict") == HEALTHY).any().alias("well"),
+    )
+    saturated = next((t for t in thresholds if t.measure == "separability"), None)
+    chosen = curves.clear() if saturated is None else curves.filter(**saturated.choice)
+    separability = _means(chosen.join(at, on=[*HEAD, "length"], how="semi"), "separability")
+    measured = _means(
+        heads.join(at, on=[*HEAD, "length"], how="semi").with_columns(
+            rest_entropy_share=rest_entropy_share()
+        ),
+        *(name for name in NUMBERS if name != "separability"),
+    )
+    return (
+        told.join(measured, on=HEAD, how="left")
+        .join(separability, on=HEAD, how="left")
+        .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
+        .select(*HEAD, "length", "verdicts", "severity", *NUMBERS, "flips")
+    )
+
+
+def layer_summary(head_table: pl.DataFrame) -> pl.DataFrame:
+    """One row per attention module: its heads, the mean of each number, the heads per verdict."""
+    names = pl.col("verdicts").str.split(", ")
+    return (
+        head_table.group_by(*LAYER, "length")
+        .agg(
+            pl.len().cast(pl.Int64).alias("heads"),
+            *(pl.col(name).mean() for name in NUMBERS if name != "max_logit"),
+            pl.col("max_logit").max(),
+            *(
+                names.list.contains(verdict).sum().cast(pl.Int64).alias(verdict)
+                for verdict in (*VERDICTS, INCOMPLETE, HEALTHY)
+            ),
+        )
+        .sort(*LAYER)
+    )
+
+
+def counts(verdicts: pl.DataFrame) -> pl.DataFrame:
+    """How many heads each verdict names, their share of all, and how many flip in some window."""
+    total = verdicts.select(HEAD).n_unique()
+    if total == 0:
+        raise InputError("no verdicts to count: the table is empty")
+    found = verdicts.group_by("verdict").agg(
+        pl.len().cast(pl.Int64).alias("heads"),
+        (pl.col("flips") > 0).sum().cast(pl.Int64).alias("flipping"),
+    )
+    return (
+        pl.DataFrame({"verdict": [*VERDICTS, INCOMPLETE, HEALTHY]})
+        .join(found, on="verdict", how="left", maintain_order="left")
+        .with_columns(pl.col("heads", "flipping").fill_null(0))
+        .select("verdict", "heads", (pl.col("heads") / total).alias("share"), "flipping")
+    )
+
+
+def not_finite(heads: pl.DataFrame) -> str | None:
+    """Where NaN or infinity begins, if it does: what comes after it has nothing else."""
+    broken = heads.filter(NOT_FINITE).select(HEAD).unique().sort(HEAD)
+    if broken.is_empty():
+        return None
+    layer, module = broken.row(0)[0], broken["module"][0]
+    named = broken.filter(layer=layer, module=module)["head"].unique().sort()
+    there = heads.filter(layer=layer, module=module)["head"].n_unique()
+    which = f"head{'s' * (len(named) > 1)} {', '.join(map(str, named))}"
+    later = broken["layer"].n_unique() - 1
+    after = f" and {later} layer{'s' * (later > 1)} after it" if later else ""
+    return (
+        f"not finite: NaN or infinity in layer {layer} ({module}), "
+        f"{'all heads' if len(named) == there else which}{after}: look for it in the weights of "
+        "that layer and the one before; these heads have no numbers and no verdict"
+    )
+
+
+def _means(table: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """The mean over windows of each column (the largest logit: the largest)."""
+    measured = table.with_columns(pl.col(*names).cast(pl.Float64).fill_nan(None))
+    return measured.group_by(HEAD).agg(
+        pl.col(name).max() if name == "max_logit" else pl.col(name).mean() for name in names
+    )

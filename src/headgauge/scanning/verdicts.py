@@ -1,0 +1,240 @@
+"""What is wrong with which head: the numbers of the tables against the thresholds.
+
+A head is judged on the mean of its windows (its largest logit: on the largest of them), at one
+length. Several verdicts may hold at once. `healthy` means that none holds and that everything
+needed was seen; where something was not, the head is `incomplete` beside the verdicts it has. A
+head that is not finite in some window is `incomplete` and nothing else.
+
+Entropy alone cannot tell a flat head from one that parks its weight on the first token and is flat
+on what is left. With a the sink weight, h(a) = −a log a − (1−a) log(1−a) and H = h(a) +
+(1−a) H_rest, so `rest_entropy_share` is (H/log n − h(a)/log n)/(1−a). From means over rows it is a
+lower estimate of the mean of H_rest/log n weighted with 1−a, because h is concave.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from headgauge.errors import InputError
+from headgauge.runs.schema import HEAD, UNIT
+from headgauge.scanning.thresholds import (
+    DEFAULT,
+    HEALTHY,
+    INCOMPLETE,
+    VERDICTS,
+    Threshold,
+)
+
+# Where less than this is off the sink, nothing is left that could be diffuse.
+LEAST_REST = 0.1
+# A margin is a ratio; this keeps a head whose output is zero comparable with the others.
+LARGEST_MARGIN = 100.0
+# Every head has an entropy, if it has any number.
+NOT_FINITE = pl.col("entropy").is_null()
+_ORDER = (*VERDICTS, HEALTHY, INCOMPLETE)
+_COLUMNS = (
+    *HEAD,
+    "length",
+    "verdict",
+    "measure",
+    "what",  # the measure with its choice of N, vectors and keys
+    "number",
+    "threshold",
+    "direction",
+    "margin",
+    "spread",
+    "flips",
+    "windows",
+    "source",
+    "remedy",
+)
+
+
+def verdicts(
+    heads: pl.DataFrame,
+    curves: pl.DataFrame,
+    thresholds: Sequence[Threshold] = DEFAULT,
+    length: int | None = None,
+) -> pl.DataFrame:
+    """One row per head and verdict that holds, and one per healthy or incomplete head.
+
+    Judged at `length`, by default the longest in the tables. `margin` is number/threshold or its
+    inverse, whichever exceeds 1 beyond the threshold; a healthy head has that of the verdict it is
+    nearest to. `spread` is the standard deviation over the windows, `flips` the share of windows
+    whose own number gives the other answer (of a healthy head: the worst of its measures); both
+    are null for one window.
+    """
+    heads, curves = at_length(heads, curves, length)
+    judged = judge(heads, curves, thresholds)
+    broken = heads.filter(NOT_FINITE).select(HEAD).unique()
+    named = (
+        judged.filter("holds")
+        .join(broken, on=HEAD, how="anti")
+        .sort(*HEAD, "verdict", "margin", "place", descending=[False] * 5 + [True, False])
+        .unique([*HEAD, "verdict"], keep="first", maintain_order=True)
+    )
+    rest = judged.join(named, on=[*HEAD, "verdict"], how="anti")
+    incomplete = _incomplete(rest, broken)
+    well = rest.join(named, on=HEAD, how="anti").join(incomplete, on=HEAD, how="anti")
+    rows = pl.concat([named, incomplete, _healthy(well)], how="diagonal_relaxed")
+    order = pl.col("verdict").replace_strict({name: i for i, name in enumerate(_ORDER)})
+    return rows.sort(*HEAD, order).select(_COLUMNS)
+
+
+def judge(
+    heads: pl.DataFrame, curves: pl.DataFrame, thresholds: Sequence[Threshold]
+) -> pl.DataFrame:
+    """One row per head and threshold at a single length, whether it holds or not.
+
+    `missing` says that the number is needed and was not seen. A choice of vectors, keys or N that
+    the run was not asked for is not needed (`not_judged` tells), unless the head's values are
+    unseen: then nobody could have asked.
+    """
+    if not thresholds:
+        raise InputError("no thresholds, so nothing can be judged: give at least one")
+    table = pl.DataFrame(
+        {
+            "place": range(len(thresholds)),
+            **{
+                name: [getattr(threshold, name) for threshold in thresholds]
+                for name in ("verdict", "measure", "what", "direction", "source", "remedy")
+            },
+            "threshold": [threshold.value for threshold in thresholds],
+            "asked": [_asked(curves, threshold) for threshold in thresholds],
+        },
+        schema_overrides={"place": pl.Int64, "threshold": pl.Float64},
+    )
+    measures = [(threshold.measure, threshold.choice) for threshold in thresholds]
+    per_window = numbers(heads, curves, measures).join(table, on="place")
+    mean, largest = pl.col("number").mean(), pl.col("number").max()
+    overall = pl.when(pl.col("measure") == "max_logit").then(largest).otherwise(mean)
+    per_window = per_window.with_columns(overall=overall.over(*HEAD, "place"))
+    several = pl.col("number").count() > 1
+    changes = (_beyond("number") != _beyond("overall")).mean()
+    return (
+        per_window.group_by(*HEAD, "length", *table.columns)
+        .agg(
+            pl.col("overall").first().alias("number"),
+            pl.col("number").std().alias("spread"),
+            pl.when(several).then(changes).alias("flips"),
+            pl.col("number").count().cast(pl.Int64).alias("windows"),
+            (pl.col("seen") == "qkv").all().alias("recomputed"),
+        )
+        .with_columns(
+            holds=_beyond("number").fill_null(False),
+            margin=_margin(),
+            missing=pl.col("number").is_null() & (pl.col("asked") | ~pl.col("recomputed")),
+        )
+        .sort(*HEAD, "place")
+    )
+
+
+def numbers(
+    heads: pl.DataFrame, curves: pl.DataFrame, measures: Sequence[tuple[str, dict[str, Any]]]
+) -> pl.DataFrame:
+    """One row per window, head and measure (by its `place`) with its `number`, null if unseen.
+
+    A measure is a column of the heads, or of the curves with the choice that picks their rows.
+    """
+    units = [*HEAD, *UNIT]
+    heads = heads.with_columns(rest_entropy_share=rest_entropy_share())
+    parts = []
+    for place, (measure, choice) in enumerate(measures):
+        part = heads
+        if choice:
+            chosen = curves.filter(**choice).select(*units, measure)
+            part = heads.select(*units, "seen").join(chosen, on=units, how="left")
+        number = pl.col(measure).cast(pl.Float64).fill_nan(None)
+        parts.append(
+            part.select(*units, "seen", pl.lit(place, pl.Int64).alias("place"), number=number)
+        )
+    return pl.concat(parts)
+
+
+def rest_entropy_share() -> pl.Expr:
+    """The share H/log n of the weight that is not on the first token; 0 where too little is."""
+    share, sink = pl.col("entropy_share"), pl.col("sink_weight").clip(0.0, 1.0)
+    rest = 1 - sink
+    log_n = pl.col("entropy") / share
+    parting = -(sink * sink.log()).fill_nan(0.0) - (rest * rest.log()).fill_nan(0.0)
+    spread = ((share - parting / log_n) / rest).clip(0.0, 1.0)
+    nothing = (rest < LEAST_REST) | (share <= 0)
+    return pl.when(share.is_null()).then(None).when(nothing).then(0.0).otherwise(spread)
+
+
+def at_length(
+    heads: pl.DataFrame, curves: pl.DataFrame, length: int | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of one length, by default the longest."""
+    there = sorted(heads["length"].unique().to_list())
+    if not there:
+        raise InputError("the table of heads is empty, so there is nothing to judge")
+    chosen = there[-1] if length is None else length
+    if chosen not in there:
+        raise InputError(f"no length {chosen} in the tables, only {', '.join(map(str, there))}")
+    return heads.filter(pl.col("length") == chosen), curves.filter(pl.col("length") == chosen)
+
+
+def not_judged(curves: pl.DataFrame, thresholds: Sequence[Threshold] = DEFAULT) -> list[str]:
+    """One line per threshold on a choice that the run did not measure."""
+    return [
+        f"{threshold.verdict} is not judged by {threshold.what}: the run did not measure it"
+        for threshold in thresholds
+        if not _asked(curves, threshold)
+    ]
+
+
+def _asked(curves: pl.DataFrame, threshold: Threshold) -> bool:
+    return not threshold.choice or not curves.filter(**threshold.choice).is_empty()
+
+
+def _beyond(number: str) -> pl.Expr:
+    value, cut = pl.col(number), pl.col("threshold")
+    return pl.when(pl.col("direction") == "above").then(value > cut).otherwise(value < cut)
+
+
+def _margin() -> pl.Expr:
+    ratio = pl.col("number") / pl.col("threshold")
+    oriented = pl.when(pl.col("direction") == "above").then(ratio).otherwise(1 / ratio)
+    return oriented.clip(0.0, LARGEST_MARGIN)
+
+
+def _incomplete(rest: pl.DataFrame, broken: pl.DataFrame) -> pl.DataFrame:
+    """Heads with an unseen number of a verdict that no other number gave them."""
+    broken = broken.with_columns(broken=True)
+    told = pl.when("broken")
+    return (
+        rest.join(broken, on=HEAD, how="left", maintain_order="left")
+        .filter(pl.col("missing") | pl.col("broken"))
+        .group_by(*HEAD, "length", "broken", maintain_order=True)
+        .agg(pl.col("what").sort_by("place").str.join(", ").alias("measure"))
+        .with_columns(
+            verdict=pl.lit(INCOMPLETE),
+            source=told.then(pl.lit("not finite")).otherwise(pl.lit("not seen")),
+            remedy=told.then(
+                pl.lit("Look for NaN and infinity in the weights of its layer and the one before.")
+            ).otherwise(
+                pl.lit(
+                    "Use windows longer than N, and a model whose queries, keys and values can be "
+                    "recomputed."
+                )
+            ),
+        )
+        .drop("broken")
+    )
+
+
+def _healthy(well: pl.DataFrame) -> pl.DataFrame:
+    """Heads of which every needed number was seen and none is beyond its threshold."""
+    told = pl.col("verdict").sort_by("place").unique(maintain_order=True).str.join(", ")
+    return (
+        well.filter(pl.col("number").is_not_null())
+        .group_by(*HEAD, "length", maintain_order=True)
+        .agg(
+            pl.col("margin", "flips").max(),
+            pl.col("windows").min(),
+            (pl.lit("none of: ") + told).alias("source"),
+        )
+        .with_columns(verdict=pl.lit(HEALTHY), remedy=pl.lit("Leave it alone."))
+    )

@@ -1,0 +1,168 @@
+"""Swarms under several schemes and seeds: simulated, observed over time, put into rows.
+
+Where Q = K = V = I the inner products are simulated, else the particles. All schemes of a seed
+start from the same places under the same matrices and go through time together, each with its own
+steps.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headgauge import normalizers
+from headgauge.errors import InputError
+from headgauge.particles import starts
+from headgauge.particles.attention import Attention
+from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles.integrate import SINGLE, Work, integrate
+from headgauge.particles.observables import BAND, gaps_of, observe, quantiles, time_to_collapse
+from headgauge.particles.particles import Particles
+from headgauge.particles.schemes import Scheme
+from headgauge.particles.weights import Weights
+from headgauge.runs.dynamics_schema import CollapseRow, SwarmRow
+
+FLOOR = 1e-4  # of a gap: a pair is one at 1e-3, and a token's speed goes like the root of a gap
+STEEPEST = 300.0  # β: e^{2β} must be a number
+_TOKEN_SEED = 7_919  # the tokens of a seed are not drawn from the numbers of its matrices
+
+Progress = Callable[[float], object]
+
+
+@dataclass(frozen=True)
+class SwarmKind:
+    """What is simulated, but for the schemes; `beta` is β, `radius` r₀."""
+
+    tokens: int = 256
+    dim: int = 512
+    beta: float = 5.0
+    weights: str = "identity"
+    heads: int = 1
+    causal: bool = False
+    rule: str = "softmax"
+    radius: float = 1.0
+    seeds: tuple[int, ...] = field(default=tuple(range(20)))
+
+    def __post_init__(self) -> None:
+        if self.tokens < 2 or self.dim < 2:
+            raise InputError(
+                f"a swarm needs 2 tokens and 2 dimensions or more: {self.tokens}, {self.dim}"
+            )
+        if not self.seeds:
+            raise InputError("a swarm needs at least one seed")
+        if not 0 < self.beta <= STEEPEST:
+            raise InputError(f"β must be above 0 and at most {STEEPEST:g}, got {self.beta:g}")
+        if not 0 < self.radius < math.inf:
+            raise InputError(f"a token needs a length above 0, got {self.radius:g}")
+
+    def attention(self, trajectories: int, seed: int, device: str) -> Attention:
+        """That of one seed's trajectories."""
+        rule = None if self.rule == "softmax" else normalizers.get(self.rule)
+        beta = torch.full((trajectories,), self.beta, dtype=torch.float64, device=device)
+        weights = Weights(self.weights, self.dim, (seed,) * trajectories, device)
+        return Attention(beta, weights, self.heads, self.causal, rule)
+
+
+@dataclass(frozen=True, eq=False)
+class Swarms:
+    """What was seen: one number per scheme, seed and time."""
+
+    kind: SwarmKind
+    schemes: tuple[Scheme, ...]
+    times: Float[Tensor, "times"]
+    seen: dict[str, Float[Tensor, "schemes seeds times"]]
+    work: Work
+
+    def rows(self) -> list[dict[str, Any]]:
+        """SwarmRow: means over seeds, and the band of the mean cosine."""
+        fixed = {name: value for name, value in asdict(self.kind).items() if name in _KIND}
+        band = torch.tensor(BAND, dtype=torch.float64)
+        ends = quantiles(self.seen["mean_cosine"].movedim(1, -1), band)
+        found = []
+        for place, scheme in enumerate(self.schemes):
+            for number, time in enumerate(self.times.tolist()):
+                means = {
+                    name: float(each[place, :, number].mean()) for name, each in self.seen.items()
+                }
+                low, high = ends[place, number].tolist()
+                row = {"scheme": scheme.name, "time": time, "seeds": len(self.kind.seeds)}
+                found.append(fixed | row | means | {"low": low, "high": high})
+        return found
+
+    def collapse(self) -> list[dict[str, Any]]:
+        """CollapseRow: when the farthest pair is one."""
+        gaps = (1 - self.seen["least_cosine"]).movedim(-1, 0)
+        found = []
+        for scheme, times in zip(self.schemes, time_to_collapse(self.times, gaps), strict=True):
+            there = times[~times.isnan()]
+            every = times.nan_to_num(nan=torch.inf).sort().values
+            middle = float((every[(len(every) - 1) // 2] + every[len(every) // 2]) / 2)
+            row = CollapseRow(
+                weights=self.kind.weights,  # pyright: ignore[reportArgumentType]
+                scheme=scheme.name,  # pyright: ignore[reportArgumentType]
+                seeds=len(times),
+                collapsed=len(there) / len(times),
+                time=middle if middle < torch.inf else None,
+                low=float(there.min()) if len(there) else None,
+                high=float(there.max()) if len(there) == len(times) else None,
+            )
+            found.append(asdict(row))
+        return found
+
+
+_KIND = {each.name for each in fields(SwarmRow)}
+
+
+def swarms(
+    schemes: Sequence[Scheme],
+    kind: SwarmKind,
+    times: Float[Tensor, "times"],
+    tolerance: float = 1e-5,
+    device: str = "cpu",
+    progress: Progress | None = None,
+) -> Swarms:
+    """Simulate every scheme from every seed; `progress` gets the share that is done."""
+    shape = len(schemes), len(kind.seeds), len(times)
+    seen: dict[str, Tensor] = {}
+    total = Work()
+    # What was computed in single precision is looked at in single precision.
+    seen_in = torch.float32 if tolerance >= SINGLE else torch.float64
+    for place, seed in enumerate(kind.seeds):
+        system, state = _begin(schemes, kind, seed, device)
+
+        def saved(
+            number: int, rows: Tensor, states: Tensor, system: Any = system, place: int = place
+        ) -> None:
+            at = float(times[number])
+            looked = _look(system.rows(rows).to(seen_in), at, states.to(seen_in), kind.beta)
+            for name, value in looked.items():
+                kept = seen.setdefault(name, torch.empty(shape, dtype=torch.float64))
+                kept[rows.cpu(), place, number] = value.to("cpu", torch.float64)
+            if progress is not None:
+                progress((place + (number + 1) / len(times)) / len(kind.seeds))
+
+        total += integrate(system, state, times, saved, tolerance)
+    return Swarms(kind, tuple(schemes), times, seen, total)
+
+
+def _begin(
+    schemes: Sequence[Scheme], kind: SwarmKind, seed: int, device: str
+) -> tuple[InnerProducts | Particles, Float[Tensor, "batch m"]]:
+    directions = starts.uniform(kind.tokens, kind.dim, _TOKEN_SEED + seed).to(device)
+    attention = kind.attention(len(schemes), seed, device)
+    if attention.pairs_suffice:
+        gaps = gaps_of(directions).expand(len(schemes), -1, -1)
+        return InnerProducts.of(gaps, attention, schemes, kind.radius, FLOOR)
+    together = directions.expand(len(schemes), -1, -1)
+    return Particles.of(together, attention, schemes, kind.radius)
+
+
+def _look(system: Any, time: float, states: Tensor, beta: float) -> dict[str, Tensor]:
+    view = system.see(time, states)
+    looked = asdict(observe(view.gaps, beta))
+    means = ("radius", "attention_norm", "speed")
+    return looked | {name: getattr(view, name).mean(-1) for name in means}

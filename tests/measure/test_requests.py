@@ -1,0 +1,245 @@
+"""What is asked of a unit is what is measured: rules, drawn rows, probes, whose time it was."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from torch import Tensor
+
+from headgauge import engine, models, normalizers
+from headgauge.measure.requests import OWN, CurveRequest, Probe, spread_rows
+from headgauge.measure.settings import UnitSettings
+from headgauge.measure.unit import Unit, measure_unit
+from headgauge.runs import UnitKey, UnitTables
+
+LENGTH = 24
+TOP_NS = (1, 3, 7)
+MEASURES = ("distance", "expected_printed", "expected_upper", "bound_upper", "radius")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked(UnitSettings):
+    asked: tuple[CurveRequest, ...]
+    probing: tuple[Probe, ...] = ()
+    judging: bool = False
+
+    def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
+        return self.asked
+
+    def probes(self, key: UnitKey) -> tuple[Probe, ...]:
+        return self.probing
+
+    def judged(self, key: UnitKey) -> bool:
+        return self.judging
+
+    @property
+    def reproduces(self) -> bool:
+        return True
+
+
+def _measure(model: Any, ids: Tensor, *asked: CurveRequest, **more: Any) -> UnitTables:
+    settings = _Asked(
+        lengths=(LENGTH,), windows=1, precision="float64", block_rows=7, asked=asked, **more
+    )
+    unit = Unit(UnitKey(0, LENGTH), 0, tuple(ids[0].tolist()))
+    return measure_unit(models.MemorySource(models.wrap(model)), unit, settings)
+
+
+def _request(**more: Any) -> CurveRequest:
+    given: dict[str, Any] = {
+        "vectors": "value",
+        "scale": "unit",
+        "keys": "visible",
+        "top_ns": TOP_NS,
+        "table": "paper_curves",
+        "part": "paper",
+    }
+    given.update(more)
+    return CurveRequest(**given)
+
+
+# Which rows
+
+
+@pytest.mark.parametrize("queries", [1, 7, 24, 100, 1024])
+@pytest.mark.parametrize("count", [1, 2, 5, 16, 64])
+def test_drawn_rows_are_as_many_as_asked_and_lie_as_all_do(queries, count):
+    places = spread_rows(0, queries, queries, count)
+    assert len(places) == len(set(places.tolist())) == min(count, queries)
+    assert places.min() >= 0
+    assert places.max() < queries
+    # Floored to whole rows: half a row on the mean.
+    assert abs(places.mean() - (queries - 1) / 2) <= 0.5
+
+
+@pytest.mark.parametrize("count", [None, 1, 10, 37, 100, 1000])
+@pytest.mark.parametrize("block", [1, 7, 64, 100, 256])
+def test_blocks_share_the_drawn_rows_out(count, block):
+    whole = spread_rows(0, 100, 100, count)
+    parts = [
+        start + spread_rows(start, min(start + block, 100), 100, count)
+        for start in range(0, 100, block)
+    ]
+    assert np.concatenate(parts).tolist() == whole.tolist()
+
+
+def test_all_rows_are_all():
+    assert spread_rows(3, 9, 20, None).tolist() == [0, 1, 2, 3, 4, 5]
+    assert spread_rows(3, 9, 20, 20).tolist() == [0, 1, 2, 3, 4, 5]
+    assert spread_rows(0, 20, 20, 4).tolist() == [2, 7, 12, 17]
+    assert spread_rows(3, 9, 20, 4).tolist() == [4]
+
+
+# What is measured
+
+
+def _by_hand(
+    model: Any, ids: Tensor, rule: Any, rows: np.ndarray, keys: engine.Keys
+) -> dict[tuple[int, int], engine.Curves]:
+    """The engine on rule(logits) of whole heads, without blocks."""
+    found = {}
+
+    def observer(call: models.ObservedCall) -> None:
+        assert isinstance(call, models.AttentionCall)
+        for head in range(call.heads):
+            block = call.block(0, head, 0, call.queries)
+            logits, seen = block.logits[rows], block.visible[rows]
+            weights = block.weights[rows] if rule is None else rule(logits, seen)
+            x = call.value[0, call.kv_head(head)]
+            geometry = engine.Geometry.of(x, raw=False, precision="float64")
+            found[call.layer, head] = engine.curves(weights, geometry, TOP_NS, seen, keys)
+
+    with torch.no_grad(), models.intercept(model, observer):
+        model(ids[:1])
+    return found
+
+
+def _check(table: pl.DataFrame, wanted: dict[tuple[int, int], engine.Curves]) -> None:
+    assert len(table) == len(wanted) * len(TOP_NS)
+    for row in table.iter_rows(named=True):
+        curves = wanted[row["layer"], row["head"]]
+        at = TOP_NS.index(row["top_n"])
+        assert row["rows"] == curves.counts[:, at].sum()
+        for name in MEASURES:
+            mean = np.nanmean(getattr(curves, name)[:, at])
+            assert row[name] == pytest.approx(mean, rel=1e-6), name
+
+
+@pytest.mark.parametrize(("family", "keys"), [("gpt2", "all"), ("llama", "visible")])
+@pytest.mark.parametrize(
+    "rule",
+    [("softmax", {"temperature": 0.5}), ("sparsemax", {}), ("ssmax", {}), None],
+    ids=lambda rule: rule and rule[0],
+)
+def test_a_rule_is_put_on_the_models_own_logits(build, ids, rule, family, keys):
+    model = build(family, "sdpa").model
+    normalizer = rule and normalizers.get(rule[0], **rule[1])
+    name = rule[0] if rule else OWN
+    tables = _measure(model, ids, _request(rule=name, normalizer=normalizer, keys=keys))
+    table = tables.paper["paper_curves"]
+    assert set(table["rule"]) == {name}
+    _check(table, _by_hand(model, ids, normalizer, np.arange(LENGTH), keys))
+
+
+def test_rules_differ_and_softmax_is_the_models_own(llama, ids):
+    tables = _measure(
+        llama,
+        ids,
+        _request(),
+        _request(rule="same", normalizer=normalizers.get("softmax")),
+        _request(rule="other", normalizer=normalizers.get("softmax", temperature=2.0)),
+    )
+    own, same, other = (
+        tables.paper["paper_curves"].filter(rule=name)["distance"].to_numpy()
+        for name in (OWN, "same", "other")
+    )
+    assert np.allclose(own, same, rtol=1e-6)
+    assert not np.allclose(own, other, rtol=1e-2)
+
+
+@pytest.mark.parametrize("count", [1, 5, 11])
+def test_only_the_drawn_rows_are_measured(llama, ids, count):
+    table = _measure(llama, ids, _request(rows=count, keys="all")).paper["paper_curves"]
+    places = spread_rows(0, LENGTH, LENGTH, count)
+    assert set(table["rows"]) == {count}
+    _check(table, _by_hand(llama, ids, None, places, "all"))
+
+
+def test_a_drawn_rule_is_put_on_the_drawn_rows(llama, ids):
+    rule = normalizers.get("sparsemax")
+    asked = _request(rows=6, rule="sparsemax", normalizer=rule)
+    table = _measure(llama, ids, asked).paper["paper_curves"]
+    _check(table, _by_hand(llama, ids, rule, spread_rows(0, LENGTH, LENGTH, 6), "visible"))
+
+
+def test_curves_go_to_their_table(llama, ids):
+    scanned = _request(table="curves", part="curves")
+    tables = _measure(llama, ids, scanned, _request(top_ns=(2,)))
+    assert tables.curves["top_n"].unique().to_list() == list(TOP_NS)
+    assert "rule" not in tables.curves.columns
+    assert tables.paper["paper_curves"]["top_n"].unique().to_list() == [2]
+    assert tables.paper["sensitivity"].is_empty()
+    assert tables.heads.is_empty()  # not judged
+
+
+def test_the_rule_names_a_curve_only_where_the_table_has_it():
+    assert _request(rule="ssmax").choice["rule"] == "ssmax"
+    assert "rule" not in _request(table="curves").choice
+
+
+# Whose time it was
+
+
+def test_time_is_booked_under_the_purpose(llama, ids):
+    def spent(*asked: CurveRequest, **more: Any) -> set[str]:
+        return set(_measure(llama, ids, *asked, **more).facts.seconds)
+
+    assert spent(_request(part="rules")) == {"forward", "vectors", "rules"}
+    assert spent(_request(part="rules"), _request(top_ns=(9,))) == {
+        "forward", "vectors", "rules", "paper",
+    }  # fmt: skip
+    scanned = _request(table="curves", part="curves")
+    assert spent(scanned) == {"forward", "vectors", "weights", "curves"}
+    judged = {"row measures", "samples", "tables", "weights"}
+    assert spent(_request(), judging=True) == {"forward", "vectors", "paper"} | judged
+
+
+def test_probes_see_every_head_and_its_vectors(llama, ids):
+    def measure(head: Any, vectors: Any) -> list[dict[str, Any]]:
+        x = vectors("value")
+        assert x.shape == (LENGTH, 8)
+        named = {"logits": "scaled", "direction": "random", "epsilon": 0.1, "temperature": 1.0}
+        values = {"rows": LENGTH, "sensitivity": float(x.norm()), "spread": 0.0}
+        return [head.where | named | values]
+
+    probe = Probe("sensitivity", "probing", ("value",), measure)
+    tables = _measure(llama, ids, probing=(probe,))
+    found = tables.paper["sensitivity"]
+    assert found.select("layer", "head").rows() == [(i, j) for i in range(2) for j in range(4)]
+    assert "probing" in tables.facts.seconds
+    norms = {}
+
+    def observer(call: Any) -> None:
+        for head in range(call.heads):
+            norms[call.layer, head] = float(call.value[0, call.kv_head(head)].norm())
+
+    with torch.no_grad(), models.intercept(llama, observer):
+        llama(ids[:1])
+    for layer, head, value in found.select("layer", "head", "sensitivity").iter_rows():
+        assert value == pytest.approx(norms[layer, head], rel=1e-6)
+
+
+def test_vectors_that_cannot_be_seen_are_none(build, ids):
+    seen = []
+
+    def measure(head: Any, vectors: Any) -> list[dict[str, Any]]:
+        seen.append((vectors("value"), vectors("hidden") is None))
+        return []
+
+    probe = Probe("points", "points", ("value", "hidden"), measure)
+    tables = _measure(build("gptj").model, ids, probing=(probe,))
+    assert seen == [(None, False)] * 8
+    assert tables.paper["points"].is_empty()

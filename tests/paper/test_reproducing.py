@@ -1,0 +1,162 @@
+"""A reproduction for real: whole, the same every time, taken up where it was stopped."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from headgauge import paper
+from headgauge.errors import InputError
+from headgauge.paper import fig2a_length, reproducing
+from headgauge.paper.choices import CHOICES, GUIDELINE_RULES
+from headgauge.paper.measured import Measured
+from headgauge.paper.verdicts import JUDGES
+from headgauge.runs import UnitKey
+from headgauge.runs.paper_schema import PAPER_TABLES, UNTESTABLE
+from headgauge.runs.schema import frame_schema
+
+LENGTHS = (20, 40, 110)
+
+
+def test_every_frame_has_its_schema_and_rows(found):
+    assert found.paper.keys() == PAPER_TABLES.keys()
+    for name, row in PAPER_TABLES.items():
+        assert dict(found.paper[name].schema) == dict(frame_schema(row)), name
+        floats = found.paper[name].select(pl.col(pl.Float64))
+        assert not any(column.is_nan().any() for column in floats), name
+        if "text" in row.__annotations__:
+            assert set(found.paper[name]["text"]) <= found.scans.keys(), name
+    # Growth begins at L = 256, and this run ends at 110.
+    empty = {name for name, frame in found.paper.items() if frame.is_empty()}
+    assert empty == {"fig2c_growth"}
+
+
+def test_the_papers_part_is_every_row_and_every_n(kept):
+    curves = pl.read_parquet(kept.scan.folder / "paper_curves.parquet")
+    own = curves.filter(window=0, rule="model", vectors="final", scale="unit", keys="all")
+    for length in LENGTHS:
+        here = own.filter(length=length)
+        near = here.filter(pl.col("top_n") <= 100)
+        assert near["top_n"].unique().to_list() == list(range(1, min(100, length - 1) + 1))
+        assert near["rows"].unique().to_list() == [length]
+        assert set(near.group_by("layer", "head").len()["len"]) == {min(100, length - 1)}
+        assert near.select("layer", "head").n_unique() == 8
+    beyond = own.filter(pl.col("top_n") > 100)
+    assert beyond["length"].unique().to_list() == [110]
+    assert beyond["top_n"].unique().to_list() == [103]
+    assert beyond["rows"].unique().to_list() == [10]
+
+
+def test_windows_rules_and_choices_are_drawn(kept):
+    curves = pl.read_parquet(kept.scan.folder / "paper_curves.parquet")
+    again = curves.filter(window=1)
+    assert set(again["length"]) == set(LENGTHS)
+    assert set(again["rows"]) == {12}
+    assert again.select("vectors", "scale", "keys").n_unique() == 1
+    assert set(again.filter(pl.col("length") < 110)["rule"]) == {"model"}
+    assert set(again.filter(length=110)["rule"]) == {"model", *GUIDELINE_RULES}
+    rules = curves.filter(pl.col("rule") != "model", window=0)
+    assert set(rules["rule"]) == {"softmax T=2", "sparsemax", *GUIDELINE_RULES}
+    assert set(rules["rows"]) == {12}
+    assert set(rules.filter(pl.col("length") < 110)["top_n"]) == {5}
+    others = curves.filter(pl.col("rule") == "model", window=0, length=110)
+    names = set(others.select("vectors", "scale", "keys").rows())
+    assert names == {tuple(vars(choice).values()) for choice in CHOICES}
+    assert len(names) == 16
+    drawn = others.filter(vectors="hidden", scale="raw", keys="all")
+    assert set(drawn.filter(pl.col("top_n") <= 100)["rows"]) == {9}
+    assert set(drawn.filter(pl.col("top_n") > 100)["rows"]) == {3}
+
+
+def test_it_contains_a_scan_of_the_longest_windows(kept):
+    assert set(kept.scan.heads["length"]) == {110}
+    assert set(kept.scan.heads["window"]) == {0, 1}
+    assert len(kept.scan.frame()) == 8
+    assert set(kept.scan.curves["vectors"]) == {"value"}
+
+
+def test_two_runs_are_equal(found, kept):
+    """One in memory, one in a folder."""
+    for name, table in found.paper.items():
+        assert table.equals(kept.paper[name]), name
+    assert found.folder is None
+    assert kept.scan.heads.equals(found.scan.heads)
+
+
+def test_a_finished_run_is_read_again(kept, reproduce, parquet_bytes, settings):
+    before = parquet_bytes(kept.folder)
+    again = reproduce(out=kept.folder)
+    assert again.timing == kept.timing  # the literal loops are timed once
+    assert parquet_bytes(kept.folder) == before
+    with pytest.raises(InputError, match="holds a run with other settings"):
+        reproduce(out=kept.folder, settings=replace(settings, seed=1))
+
+
+def test_random_weights_prove_nothing(found):
+    losses = [unit["loss"] for unit in found.scan.manifest["units"].values()]
+    assert losses == pytest.approx([math.log(100)] * 6, rel=0.03)
+    said = found.scan.untrained()
+    assert said is not None
+    assert said.startswith(f"random weights: a loss of {min(losses):.2f} nats")
+    assert "guessing among 100 tokens" in said
+    for table in (found.paper["verdicts"], found.paper["readings"]):
+        assert table.height == len(JUDGES)
+        assert set(table["verdict"]) == {UNTESTABLE}
+        assert set(table["comment"]) == {said}
+    assert found.scan.notes()[0] == said
+
+
+def test_a_model_that_predicts_is_judged(found):
+    units = found.scan.manifest["units"]
+    trained = {name: unit | {"loss": 3.3} for name, unit in units.items()}
+    scan = replace(found.scan, manifest={**found.scan.manifest, "units": trained})
+    assert scan.untrained() is None
+    nothing = {name: unit | {"loss": None} for name, unit in units.items()}
+    unknown = replace(found.scan, manifest={**found.scan.manifest, "units": nothing})
+    assert unknown.untrained() is None  # an encoder has no loss
+
+
+def test_the_plan_has_a_unit_for_every_window_and_length(model, tokens, settings):
+    source = reproducing.source_of(model, None, None, None)
+    plan = paper.make_reproduction(source, tokens, settings).first
+    keys = [UnitKey(window, length) for length in LENGTHS for window in range(2)]
+    assert [unit.key for unit in plan.units] == keys
+    assert isinstance(plan.settings, paper.ReproduceSettings)
+    assert plan.settings.model_layers == 2
+    first, longer = plan.units[0].ids, plan.units[-2].ids
+    assert longer[: len(first)] == first
+
+
+def test_figure_2a_has_the_lengths_of_the_run(found):
+    assert fig2a_length.Config().lengths != LENGTHS
+    assert set(found.paper["fig2a"]["length"]) == set(LENGTHS)
+    assert np.isfinite(found.paper["fig2a"]["mean"].to_numpy()).all()
+
+
+def test_a_single_text_is_looked_at_and_not_judged(found, settings):
+    """With weights that predict: one text, and a choice that was given."""
+    scan = _trained(found.scan)
+    measured = {"a": Measured.of(found.scan)}
+    paper, judging = reproducing.judged_frames(measured, {"a": scan}, settings, False)
+    words = set(paper["verdicts"]["verdict"])
+    assert words <= {"one text: not judged", "too few rows to judge", UNTESTABLE}
+    assert "one text: not judged" in words
+    assert len(set(paper["readings"]["verdict"])) > len(words)  # what was seen is told
+    assert judging.chosen_on is None
+    assert judging.reading == ("scaled", "random")
+    for name in PAPER_TABLES.keys() - {"verdicts", "readings"}:
+        assert paper[name].drop("text").equals(found.paper[name].drop("text")), name
+
+
+def _trained(scan):
+    units = {name: unit | {"loss": 3.3} for name, unit in scan.manifest["units"].items()}
+    return replace(scan, manifest={**scan.manifest, "units": units})
+
+
+def test_a_folder_keeps_no_place_of_this_machine(kept):
+    for path in kept.folder.rglob("*.json"):
+        assert str(Path.home()) not in path.read_text()
+        assert str(kept.folder.parent) not in path.read_text()

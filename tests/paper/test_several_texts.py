@@ -1,0 +1,233 @@
+"""Several texts: chosen on the first, judged on the others."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+import torch
+
+from headgauge import models, paper
+from headgauge.errors import InputError
+from headgauge.paper import Reproduction, choice_table, reproducing
+from headgauge.paper.choices import CHOICES, Choice
+from headgauge.paper.measured import Measured
+from headgauge.paper.settings import quick
+from headgauge.paper.verdicts import JUDGES
+from headgauge.runs.paper_schema import PAPER_TABLES
+
+NAMES = ("tokens", "tokens 2")
+
+
+@pytest.fixture(scope="module")
+def small(settings):
+    """No choice yet, one length and few of everything."""
+    return replace(
+        settings, choice=None, lengths=(40,), rules=(), far_rows=0, choice_far_rows=0,
+        every_n=False, paper_rows=20,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def two(reproduce, small, tokens, other_tokens, tmp_path_factory) -> Reproduction:
+    place = tmp_path_factory.mktemp("two") / "run"
+    return reproduce([tokens[:, :40], other_tokens[:, :40]], settings=small, out=place)
+
+
+def _plan(model, texts, settings):
+    source = reproducing.source_of(model, None, None, None)
+    return paper.make_reproduction(source, texts, settings)
+
+
+def test_every_row_names_its_text(two):
+    assert tuple(two.scans) == NAMES
+    for name, frame in two.paper.items():
+        if "text" in frame.columns and not frame.is_empty():
+            assert frame["text"].unique(maintain_order=True).to_list() == list(NAMES), name
+    assert len(two.paper["readings"]) == 2 * len(JUDGES)
+    assert len(two.paper["verdicts"]) == len(JUDGES)
+
+
+def test_the_choice_is_the_closest_on_the_first_text(two):
+    chosen = Choice(**two.judging.choice)
+    choices = two.paper["choices"]
+    on_first = choices.filter(text=NAMES[0])
+    assert choice_table.closest(on_first) == chosen
+    for name in NAMES:
+        mine = choices.filter(text=name)
+        assert len(mine) == len(CHOICES)
+        assert Choice(*mine.filter("measured").select("vectors", "scale", "keys").row(0)) == chosen
+    assert two.judging.chosen_on == NAMES[0]
+    # Every text is measured with it, in full.
+    for scan in two.scans.values():
+        curves = Measured.of(scan).curves.filter(rule="model", window=0)
+        full = curves.filter(rows=20).select("vectors", "scale", "keys").unique().rows()
+        assert full == [tuple(vars(chosen).values())]
+
+
+def test_the_choosing_text_has_the_other_choices_from_the_look(two):
+    """They are not measured twice, and the figures have them all the same."""
+    first, second = (Measured.of(scan).curves for scan in two.scans.values())
+    assert first.filter(rule="model").select("vectors", "scale", "keys").n_unique() == 1
+    assert second.filter(rule="model").select("vectors", "scale", "keys").n_unique() == 16
+    fig3 = two.paper["fig3"].filter(rule="model", text=NAMES[0])
+    assert fig3.select("vectors", "scale", "keys").n_unique() == 16
+
+
+def test_what_the_second_text_holds_changes_no_choice(two, reproduce, small, tokens, other_tokens):
+    changed = other_tokens.flip(-1)[:, :40]
+    again = reproduce([tokens[:, :40], changed], settings=small)
+    assert again.judging.choice == two.judging.choice
+    assert again.judging.reading == two.judging.reading
+    for name in PAPER_TABLES.keys() - {"verdicts", "readings"}:
+        mine, theirs = (each.paper[name].filter(text=NAMES[0]) for each in (again, two))
+        assert mine.equals(theirs), name
+    assert not again.paper["fig3"].equals(two.paper["fig3"])
+
+
+def test_the_first_text_is_the_one_that_is_looked_at(model, small, tokens, other_tokens, unchecked):
+    a, b = tokens[:, :40], other_tokens[:, :40]
+    looked = [
+        reproducing._look(_plan(model, texts, small), None, reproducing._Steps(None, 3))[1]
+        for texts in ([b], [b, a], [a, b])
+    ]
+    assert looked[0].equals(looked[1])
+    assert not looked[0].equals(looked[2])
+    assert choice_table.closest(looked[0]) in CHOICES
+
+
+def test_it_is_read_again_as_it_was(two):
+    read = Reproduction.load(two.folder)
+    assert tuple(read.scans) == NAMES
+    assert read.judging == two.judging
+    assert read.timing == two.timing
+    for name, frame in two.paper.items():
+        assert read.paper[name].equals(frame), name
+    for name, scan in two.scans.items():
+        assert read.scans[name].heads.equals(scan.heads)
+    assert any("for choosing" in line for line in read.judging.stands)
+    assert any("for judging" in line for line in read.judging.stands)
+
+
+@pytest.mark.parametrize("after", ["choosing", "first", "second"])
+def test_an_interrupted_run_goes_on_to_the_same_bytes(
+    two, reproduce, small, tokens, other_tokens, parquet_bytes, tmp_path, after
+):
+    folder = tmp_path / "run"
+    texts = [tokens[:, :40], other_tokens[:, :40]]
+    units = {"choosing": ("choosing", 1), "first": ("texts/tokens", 1),
+             "second": ("texts/tokens-2", 1)}  # fmt: skip
+    place, count = units[after]
+
+    def stop(share: float) -> None:
+        if len(list((folder / place).glob("units/w*"))) == count:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(texts, settings=small, out=folder, progress=stop)
+    assert not (folder / "paper").exists()
+    with pytest.raises(InputError, match=r"is no reproduction|is not finished"):
+        Reproduction.load(folder)
+    shares: list[float] = []
+    again = reproduce(texts, settings=small, out=folder, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+    assert parquet_bytes(folder) == parquet_bytes(two.folder)
+    assert again.judging == two.judging
+
+
+def test_another_run_in_the_folder_is_refused(two, reproduce, small, tokens, other_tokens):
+    first, second = tokens[:, :40], other_tokens[:, :40]
+    for texts, settings in (
+        ([first], small),
+        ([second, first], small),
+        ([first, second], replace(small, seed=3)),
+        ([first, second], replace(small, choice=Choice("final"))),
+    ):
+        with pytest.raises(InputError, match="other settings"):
+            reproduce(texts, settings=settings, out=two.folder)
+
+
+def test_a_choice_that_is_given_leaves_all_texts_for_judging(
+    reproduce, small, tokens, other_tokens
+):
+    given = replace(small, choice=Choice("value", "raw", "visible"))
+    found = reproduce([tokens[:, :40], other_tokens[:, :40]], settings=given)
+    assert found.judging.choice == vars(Choice("value", "raw", "visible"))
+    assert found.judging.chosen_on is None
+    assert found.judging.reading == ("scaled", "random")
+    assert not any("for choosing" in line for line in found.judging.stands)
+    for scan in found.scans.values():  # nobody looked before
+        curves = Measured.of(scan).curves.filter(rule="model")
+        assert curves.select("vectors", "scale", "keys").n_unique() == 16
+
+
+def _text(name: str, words: str) -> models.SourceText:
+    return models.SourceText(name, words, "made up", "a test")
+
+
+def test_the_same_text_twice_is_refused(model, tokens, small):
+    with pytest.raises(InputError, match="was given twice: a second text must differ"):
+        _plan(model, [tokens[:, :40], tokens[:, :40].clone()], small)
+
+
+def test_names_that_collide_are_told_apart(model, tokens, other_tokens, small):
+    third = torch.flip(tokens, (1,))
+    plan = _plan(model, [each[:, :40] for each in (tokens, other_tokens, third)], small)
+    assert list(plan.texts) == [*NAMES, "tokens 3"]
+    assert [each["sha256"] for each in plan.identity["texts"]] == [
+        text.text.sha256 for text in plan.texts.values()
+    ]
+
+
+def test_token_ids_are_one_text(model, tokens, small):
+    ids = tokens.reshape(-1).tolist()
+    assert len(_plan(model, ids, small).texts) == 1
+    assert len(_plan(model, [ids, ids[::-1]], small).texts) == 2
+
+
+def test_a_quick_run_reads_one_text(model, tokens, other_tokens, small):
+    fast = quick(small)
+    assert len(_plan(model, [tokens[:, :40]], fast).texts) == 1
+    with pytest.raises(InputError) as error:
+        _plan(model, [tokens[:, :40], other_tokens[:, :40]], fast)
+    assert str(error.value) == (
+        "a quick run reads one text, and 2 were given: give one, or leave quick out"
+    )
+
+
+def test_a_quick_run_judges_nothing(reproduce, small, tokens):
+    found = reproduce(tokens[:, :40], settings=quick(replace(small, windows=1)))
+    scan = found.scan
+    units = {name: unit | {"loss": 3.3} for name, unit in scan.manifest["units"].items()}
+    trained = replace(scan, manifest={**scan.manifest, "units": units})
+    measured = {"a": Measured.of(scan)}
+    settings = replace(quick(small), choice=Choice(**found.judging.choice))
+    for chooses in (True, False):
+        paper, judging = reproducing.judged_frames(measured, {"a": trained}, settings, chooses)
+        words = set(paper["verdicts"]["verdict"])
+        assert words <= {
+            "one text: not judged", "too few rows to judge", "cannot be tested here",
+        }  # fmt: skip
+        assert paper["verdicts"]["held"].sum() <= len(JUDGES) * (not chooses)
+        assert judging.stands[0].endswith("a look, nothing is judged")
+
+
+def test_two_texts_of_a_model_that_predicts_are_judged(two, small):
+    """The same frames with trusted weights: the text for choosing is told, and does not count."""
+    scans = {}
+    for name, scan in two.scans.items():
+        units = {key: unit | {"loss": 3.3} for key, unit in scan.manifest["units"].items()}
+        scans[name] = replace(scan, manifest={**scan.manifest, "units": units})
+    measured = {name: Measured.of(scan) for name, scan in two.scans.items()}
+    settings = replace(small, choice=Choice(**two.judging.choice))
+    for chooses, most in ((True, 1), (False, 2)):
+        paper, _ = reproducing.judged_frames(measured, scans, settings, chooses)
+        verdicts = paper["verdicts"]
+        free = verdicts["where"].str.contains("Lemma 1|Corollary 1|Table 1")
+        leaning = verdicts.filter(~free)
+        assert leaning["texts"].max() == most
+        assert verdicts.filter(pl.col("held") > pl.col("texts")).is_empty()
+        said = leaning.filter(pl.col("verdict") != "cannot be tested here")["comment"]
+        assert len(said) > 0
+        assert said.str.contains(f"on {NAMES[0]}, where the choice was made").all() == chooses
+        assert not verdicts.filter(free)["comment"].str.contains("where the choice was made").any()

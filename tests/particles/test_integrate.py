@@ -1,0 +1,218 @@
+"""The integrator alone, on a system whose solution is known."""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from headgauge.errors import InputError
+from headgauge.particles.integrate import _LONG, Work, integrate, rk4
+from particles.known import Known, known
+
+
+def run(system: Known, times: list[float], tolerance: float = 1e-9) -> tuple[Tensor, Work]:
+    """The states at `times`; every trajectory must be saved at every time, once."""
+    kept = torch.full((len(times), *system.start().shape), torch.nan, dtype=torch.float64)
+
+    def saved(number: int, rows: Tensor, states: Tensor) -> None:
+        assert kept[number, rows].isnan().all()
+        assert states.dtype == torch.float64
+        kept[number, rows] = states
+
+    work = integrate(system, system.start(), torch.tensor(times).double(), saved, tolerance)
+    assert not kept.isnan().any()
+    return kept, work
+
+
+def off(system: Known, times: list[float], tolerance: float) -> float:
+    kept, _ = run(system, times, tolerance)
+    exact = torch.stack([system.exact(float(torch.tensor(time).double())) for time in times])
+    return float((kept - exact).abs().max())
+
+
+def test_rk4_is_of_order_four():
+    system = known(1.0, 1.7)
+    errors = [
+        float((rk4(system, system.start(), 3.0, n) - system.exact(3.0)).abs().max())
+        for n in (40, 80, 160)
+    ]
+    assert [a / b for a, b in itertools.pairwise(errors)] == pytest.approx([16, 16], rel=0.15)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("turn", [0.7, 1.0, 1.1, 2.3])
+def test_rk4_keeps_its_order_through_a_break(turn: float):
+    system = known(1.0, 1.7, turn=turn)
+    for steps in (150, 300, 600, 601):
+        error = (rk4(system, system.start(), 3.0, steps) - system.exact(3.0)).abs().max()
+        assert float(error) < 4e-7 * (150 / steps) ** 4
+
+
+GRID = [0.0, 1e-6, 0.25, 0.5, 1.125, 1.25, 2.0, 3.5, 3.5 + 2**-20, 6.0]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-5, 1e-6, 1e-7, 1e-9, 1e-11, 1e-13])
+def test_the_tolerance_is_reached_at_every_saved_time(tolerance: float):
+    """A step is off by the tolerance at most; over the horizon that adds up to some of them."""
+    assert off(known(1.0, 2.5), GRID, tolerance) < 100 * tolerance
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_tighter_tolerance_gives_a_smaller_error():
+    errors = [off(known(1.0, 2.5), GRID, tolerance) for tolerance in (1e-4, 1e-6, 1e-8, 1e-10)]
+    assert all(later < earlier / 5 for earlier, later in itertools.pairwise(errors))
+
+
+def test_the_start_is_saved_as_it_is():
+    kept, _ = run(known(1.0), [0.0, 1.0])
+    assert torch.equal(kept[0], known(1.0).start())
+
+
+def test_only_the_start():
+    kept, work = run(known(1.0), [0.0])
+    assert torch.equal(kept[0], known(1.0).start())
+    assert work == Work()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-10])
+@pytest.mark.parametrize("turn", [0.5, 0.7, 2.0, 5.99])
+def test_a_break_is_not_stepped_over(turn: float, tolerance: float):
+    """Saved times before, at and after it."""
+    times = sorted({0.0, 0.25, turn - 2**-10, turn, turn + 2**-10, 6.0})
+    assert off(known(1.0, 2.5, turn=turn), times, tolerance) < 100 * tolerance
+
+
+def test_the_end_of_the_run_may_be_the_break():
+    assert off(known(1.0, turn=2.0), [1.0, 2.0], 1e-10) < 1e-9
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-9])
+def test_a_trajectory_does_not_notice_its_company(tolerance: float):
+    """Nor the order they stand in, nor that others need many more steps."""
+    omega = [0.1, 5.0, 1.0]
+    together, _ = run(known(*omega, turn=1.1), [0.5, 2.0, 3.0], tolerance)
+    rounding = 1e-5 if tolerance > 1e-5 else 1e-13
+    for place, each in enumerate(omega):
+        alone, _ = run(known(each, turn=1.1), [0.5, 2.0, 3.0], tolerance)
+        assert torch.allclose(together[:, place], alone[:, 0], rtol=rounding, atol=rounding)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_each_trajectory_has_its_own_steps():
+    """Eight easy ones beside a hard one cost what they cost alone."""
+    easy, hard = run(known(0.1), [3.0])[1], run(known(5.0), [3.0])[1]
+    both = run(known(*[0.1] * 8, 5.0), [3.0])[1]
+    assert both.accepted == 8 * easy.accepted + hard.accepted
+    assert both.rejected == 8 * easy.rejected + hard.rejected
+
+
+def test_the_work_is_what_was_done():
+    system = known(1.0, 2.5)
+    _, work = run(system, GRID)
+    assert work.evaluations == system.calls.rows
+    assert work.accepted > 10
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_more_saved_times_do_not_change_the_steps():
+    few, many = run(known(2.5), [6.0]), run(known(2.5), [*torch.linspace(0.01, 6, 50).tolist()])
+    assert few[1].accepted == many[1].accepted
+    assert torch.allclose(few[0][-1], many[0][-1], rtol=1e-14)
+
+
+@dataclass(frozen=True, eq=False)
+class Wide(Known):
+    """The same two numbers very many times over: a state whose stages are not copied."""
+
+    copies: int = 1
+
+    def start(self) -> Tensor:
+        return super().start().repeat(1, self.copies)
+
+    def exact(self, time: float) -> Tensor:
+        return super().exact(time).repeat(1, self.copies)
+
+    def field(self, time: Tensor, state: Tensor) -> Tensor:
+        return super().field(time, state[:, :2]).repeat(1, self.copies)
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-9])
+def test_a_long_state_is_saved_as_a_short_one(tolerance: float):
+    wide = Wide(torch.tensor([1.0, 2.5], dtype=torch.float64), copies=_LONG)
+    assert off(wide, [0.0, 0.1, 0.25, 0.5], tolerance) < 100 * tolerance
+
+
+@pytest.mark.usefixtures("unchecked")
+@settings(max_examples=8)
+@given(
+    st.lists(st.floats(1e-3, 5), min_size=1, max_size=6, unique=True),
+    st.floats(0.05, 6),
+    st.floats(0.1, 4),
+)
+def test_whatever_the_times_and_the_break(times: list[float], turn: float, omega: float):
+    assert off(known(omega, turn=turn), sorted(times), 1e-8) < 3e-7
+
+
+@pytest.mark.parametrize(
+    "times", [[], [-1.0, 1.0], [1.0, 1.0], [2.0, 1.0], [0.0, math.inf], [math.nan]]
+)
+def test_times_that_cannot_be_are_refused(times: list[float]):
+    system = known(1.0)
+    with pytest.raises(InputError, match=r"^the saved times must be increasing, finite and not"):
+        integrate(system, system.start(), times, print)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -1e-9, 1.0, math.nan])
+def test_a_tolerance_that_cannot_be_is_refused(tolerance: float):
+    system = known(1.0)
+    with pytest.raises(InputError, match=r"^the tolerance must be between 0 and 1, got"):
+        integrate(system, system.start(), [1.0], print, tolerance)
+
+
+class Ending(Known):
+    """From time 1 on the field is no number."""
+
+    def field(self, time: Tensor, state: Tensor) -> Tensor:
+        rate = torch.where(time < 1, 1.0, torch.nan).to(state.dtype)
+        return rate[:, None] * torch.ones_like(state)
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-9])
+def test_a_trajectory_that_ends_is_told_and_not_tried_for_ever(tolerance: float):
+    system = Ending(torch.ones(1, dtype=torch.float64))
+    with pytest.raises(InputError, match=r"^a trajectory cannot be followed to this tolerance"):
+        integrate(system, system.start(), [2.0], lambda *_: None, tolerance)
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-9])
+def test_nothing_is_made_on_another_device(tolerance: float, elsewhere: None):
+    """`known` itself asks for none, so the systems are made on the CPU by hand."""
+    with torch.device("cpu"):
+        system = known(1.0, 2.5, turn=1.0)
+        start, times = system.start(), torch.tensor([0.0, 0.5, 2.0])
+    states: list[Tensor] = []
+    integrate(system, start, times, lambda _number, _rows, found: states.append(found), tolerance)
+    states.append(rk4(system, start, 2.0, 20))
+    assert {each.device.type for each in states} == {"cpu"}
+
+
+class Jumping(Known):
+    """y' = −sign y: from 1 it arrives at 0 and then jumps from side to side."""
+
+    def field(self, time: Tensor, state: Tensor) -> Tensor:
+        return -state.sign()
+
+
+def test_what_does_not_come_to_an_end_is_told(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("headgauge.particles.integrate._MOST_STEPS", 200)
+    system = Jumping(known(1.0).omega)
+    with pytest.raises(InputError, match=r"^after 200 steps a trajectory is at t = \S+ of 4: "):
+        integrate(system, torch.ones_like(system.start()), [4.0], lambda *saved: None, 1e-5)

@@ -1,0 +1,86 @@
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from headgauge.runs import page
+from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
+from headgauge.runs.manifest import Manifest
+from headgauge.runs.paper_schema import PAPER_TABLES
+from headgauge.runs.schema import TABLES, frame_schema
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def rendered() -> str:
+    return page.render()
+
+
+def test_the_page_is_the_types(rendered):
+    assert (DOCS / "results.md").read_text(encoding="utf-8") == rendered, "run `make docs`"
+
+
+def test_every_column_and_key_is_on_it():
+    for row in (*TABLES.values(), *PAPER_TABLES.values(), *DYNAMICS_TABLES.values()):
+        assert [name for name, _, _ in page.fields(row)] == [field.name for field in fields(row)]
+    for record in (Manifest, *page.RECORDS):
+        assert [name for name, _, _ in page.fields(record)] == list(record.__annotations__)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        *TABLES,
+        *(f"paper/{name}" for name in PAPER_TABLES),
+        *(f"dynamics/{name}" for name in DYNAMICS_TABLES),
+    ],
+)
+def test_every_table_has_one_section(file, rendered):
+    headings = [line for line in rendered.splitlines() if line.startswith("## ")]
+    assert sum(f"{file}.parquet" in line[3:].split(", ") for line in headings) == 1
+
+
+def test_every_file_of_a_reproduction_is_listed():
+    listed = page.HEADER.split("reads a finished run")[0]
+    names = [f"{name}.parquet" for name in TABLES]
+    places = ("choosing/", "texts/NAME/", "paper/", "units/", "figures/NAME/")
+    files = ("manifest.json", "timing.json", "judging.json", "report.html")
+    for name in (*names, *files, *places):
+        assert re.search(rf"^ {{2,4}}{re.escape(name)} ", listed, re.MULTILINE), name
+
+
+def test_figures_that_share_a_type_are_told_apart(rendered):
+    text = rendered
+    for name in PAPER_TABLES:
+        assert f"`{name}`: " in text, name
+    assert "`fig2a`: distance over L at one N; `fig2b`: distance over N at one L" in text
+
+
+def test_columns_that_simulations_share_are_explained_in_each_table(rendered):
+    text = rendered.partition("# What a simulation leaves behind")[2]
+    assert text.count("| `scheme` | str | a name of `headgauge.particles.schemes`, or") == 6
+    assert text.count("| `tokens` | int | n |") == 3
+
+
+def test_a_table_row_is_one_line_with_three_cells(rendered):
+    rows = [line for line in rendered.splitlines() if line.startswith("| `")]
+    assert len(rows) > 200
+    for row in rows:
+        assert row.replace("\\|", "").count("|") == 4
+
+
+def test_what_names_a_head_is_explained_in_each_table(rendered):
+    of_heads = [row for row in TABLES.values() if "occurrence" in frame_schema(row)]
+    assert rendered.count("| `module` | str | its name in the model |") == len(of_heads) == 10
+
+
+def test_what_names_a_choice_is_explained_in_each_table(rendered):
+    curves = [row for row in TABLES.values() if "scale" in row.__annotations__]
+    paper = [row for row in set(PAPER_TABLES.values()) if "scale" in row.__annotations__]
+    line = '| `scale` | str | "unit" or "raw": the length of the vectors |'
+    # PaperCurveRow inherits it.
+    assert rendered.count(line) == len(curves) + 1 + len(paper) == 7
+    forms = '| `expected` | str | "printed" (false), '
+    assert rendered.count(forms) == 3

@@ -1,0 +1,34 @@
+"""Estimates that grow with the run, and hold what is really written."""
+
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from headgauge.measure.plan import source_of
+from headgauge.scanning import ScanSettings, estimate, make_plan, run_plan
+
+
+def _plan(model: Any, ids: Tensor, **choices: Any) -> Any:
+    settings = ScanSettings(**({"lengths": (24,), "windows": 3, "top_ns": (1, 2, 4)} | choices))
+    return make_plan(source_of(model, None, None, None), ids, settings)
+
+
+def test_it_grows_with_the_run(llama: Any, ids: Tensor) -> None:
+    small = estimate(_plan(llama, ids, windows=1))
+    large = estimate(_plan(llama, ids, save_rows=True))
+    assert small.seconds > 0
+    assert 0 < small.memory < 2**31
+    assert small.disk < large.disk
+    assert estimate(_plan(llama, ids), left=0).seconds == 0
+    deep = estimate(_plan(llama, ids, windows=1, depth=True))
+    assert small.disk < deep.disk
+    assert small.memory < deep.memory
+
+
+def test_the_disk_is_enough(llama: Any, ids: Tensor, tmp_path: Path) -> None:
+    plan = _plan(llama, ids, save_rows=True)
+    needed = estimate(plan).disk
+    run_plan(plan, tmp_path / "run").draw()
+    written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    assert written < needed < 20 * written
