@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Not compiled: thousands of files are installed, and few of them are ever imported.
 PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: setup run test browser lint bench docs clean
+.PHONY: setup run test browser lint bench mutants docs clean
 
 setup: $(READY)
 
@@ -49,6 +49,10 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# Deliberate breaks that the tests must notice; half an hour, so not a part of `test`.
+mutants: $(READY)
+	$(BIN)/python -m mutants
 
 # The pages in docs/ that are made from the code; a test says when they are stale.
 docs: $(READY)

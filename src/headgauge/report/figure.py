@@ -1,0 +1,138 @@
+"""A figure as plain data: panels, axes, series, bands, marks, notes.
+
+It is described once. `report.drawing` draws it with matplotlib for files, the page's chart kit draws
+the same description, as JSON, in a browser. Neither knows any figure by name.
+
+A figure with switches holds what is shown at every setting of them: each element says in `at` where
+it is shown ({"text": "War and Peace", "rule": "model"}; nothing: everywhere). A file shows the
+switches' first settings. A switch of the same name in several figures is one switch on the page.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from headgauge.registry.entry import Look
+
+At = Mapping[str, str]
+Values = Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A choice the reader has; `options` are (value, words), the first is shown first.
+
+    `shared`: it stands above all figures and not in each that has it.
+    """
+
+    name: str
+    title: str
+    options: tuple[tuple[str, str], ...]
+    shared: bool = False
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`label` beside the axis, `short` in front of a number that is read off."""
+
+    label: str
+    short: str = ""
+    log: bool = False
+    can_log: bool = False  # the reader may switch
+    low: float | None = None
+    high: float | None = None
+    floor: float | None = None  # what is smaller stands here, on a logarithmic axis
+    ticks: tuple[tuple[float, str], ...] | None = None  # None: as the renderer thinks fit
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line, its points, or both. Lists are as long as `x`; what is None is not there."""
+
+    name: str  # one name in several panels is one entry of the legend
+    label: str  # "" has no entry in the legend
+    look: Look
+    x: Values
+    y: Values
+    low: Values | None = None  # a band, or a bar at each point where there is no line
+    high: Values | None = None
+    boxes: Mapping[str, Values] | None = None  # minimum, q25, median, q75, maximum
+    hollow: Sequence[bool] | None = None  # markers that are only an outline
+    apart: Sequence[bool] | None = None  # pale points off the line
+    words: Sequence[str | None] | None = None  # said in place of y ("none up to 64")
+    names: Sequence[str | None] | None = None  # written beside points (tokens)
+    facts: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # more that a reader may ask
+    filled_to: str | None = None  # the area up to the series of this name is shaded
+    shown: bool = True  # hidden until the reader asks, and not in a file
+    in_file: bool = True  # False: for the page only
+    at: At = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something that is no measurement: a level, a band between two levels, a circle, words."""
+
+    kind: Literal["x", "y", "x band", "y band", "circle", "words"]
+    values: tuple[float, ...]  # level; low, high; x, y, radius; x, y
+    label: str = ""
+    look: Look = Look("#777777", "dashed")
+    in_legend: bool = False
+    at: At = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A chart of series and marks. `empty` is said where it has none."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    equal: bool = False  # one scale for both axes
+    empty: str = "nothing was measured"
+    at: At = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Cells by row and column. `values` has a list per row, None where there is no number;
+    `absent` names the cells that cannot have one. `letters` are written into cells."""
+
+    title: str
+    x: Axis
+    y: Axis
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    values: Sequence[Values]
+    measure: str  # its name in the registry, for limits and colours
+    absent: Sequence[tuple[int, int]] = ()
+    letters: Sequence[Sequence[str]] | None = None
+    colours: Sequence[Sequence[str]] | None = None  # in place of values, by cell
+    contour: float | None = None  # a line between what is above and below
+    at: At = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A part of the caption."""
+
+    text: str
+    at: At = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`columns` panels side by side; `caption` below them, the run's own line after it."""
+
+    name: str  # of the file, and its anchor on the page
+    title: str
+    panels: tuple[Panel | HeatMap, ...]
+    columns: int = 1
+    switches: tuple[Switch, ...] = ()
+    caption: tuple[Sentence, ...] = ()
+    run: str = ""  # model, text, rows: what it stands on
+    width: float = 7.0  # inches
+    panel_height: float = 1.75
+    on_page: bool = True
+    in_files: bool = True
