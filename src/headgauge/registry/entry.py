@@ -11,7 +11,7 @@ Marker = Literal[
 
 @dataclass(frozen=True)
 class Look:
-    """The three signs of a line, the same in PNG and page: each tells it apart without the others."""
+    """The three signs of a line, the same in PNG and page; each tells it apart alone."""
 
     colour: str  # #RRGGBB
     line: LineStyle = "solid"

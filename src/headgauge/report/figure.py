@@ -1,7 +1,7 @@
 """A figure as plain data: panels, axes, series, bands, marks, notes.
 
-It is described once. `report.drawing` draws it with matplotlib for files, the page's chart kit draws
-the same description, as JSON, in a browser. Neither knows any figure by name.
+It is described once. `report.drawing` draws it with matplotlib for files, the page's chart kit
+draws the same description, as JSON, in a browser. Neither knows any figure by name.
 
 A figure with switches holds what is shown at every setting of them: each element says in `at` where
 it is shown ({"text": "War and Peace", "rule": "model"}; nothing: everywhere). A file shows the
@@ -16,6 +16,7 @@ from headgauge.registry.entry import Look
 
 At = Mapping[str, str]
 Values = Sequence[float | None]
+PLAIN = Look("#777777", "dashed")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Mark:
     kind: Literal["x", "y", "x band", "y band", "circle", "words"]
     values: tuple[float, ...]  # level; low, high; x, y, radius; x, y
     label: str = ""
-    look: Look = Look("#777777", "dashed")
+    look: Look = PLAIN
     in_legend: bool = False
     at: At = field(default_factory=dict)
 
