@@ -4,6 +4,6 @@
 `dynamics` "Normalization in Attention Dynamics" (arXiv 2510.22026).
 """
 
-from headgauge.theory import dynamics, normalization
+from headgauge.theory import normalization
 
-__all__ = ["dynamics", "normalization"]
+__all__ = ["normalization"]
