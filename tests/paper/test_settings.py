@@ -186,8 +186,7 @@ def test_quick_has_the_same_parts_from_fewer_rows():
     assert 0 < fast.paper_rows < 128
     assert {1, 2, 4, 5, 8, 10, 16, 20, 32, 64, 100} <= set(paper.top_ns)
     assert len(paper.top_ns) < 60
-    assert (fast.fig4.rows, len(fast.fig4.temperatures)) == (8, 13)
-    assert fast.fig4.epsilons == FULL.fig4.epsilons
+    assert (fast.sensitivity_rows, len(fast.temperatures)) == (8, 13)
     for fewer, full in zip(vars(fast).items(), vars(FULL).items(), strict=True):
         if fewer[0].endswith("_rows") and full[1] is not None:
             assert fewer[1] <= full[1], fewer[0]
@@ -226,5 +225,5 @@ def test_what_identifies_a_run():
     kept = FULL.as_dict()
     assert ReproduceSettings().as_dict()["choice"] is None
     assert kept["choice"] == vars(CHOSEN)
-    assert kept["fig4"]["epsilons"] == (1e-3, 1e-1, 10.0)
+    assert kept["temperatures"] == FULL.temperatures
     assert kept["paper_rows"] is None
