@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from headgauge import runs
 from headgauge.errors import InputError
+from headgauge.runs import Run
 from headgauge.runs.schema import HEAD, PAPER
-from headgauge.scanning import ScanResult
 
 CHOICE = ("vectors", "scale", "keys", "rule")
 
@@ -25,15 +24,10 @@ class Measured:
     heads: pl.DataFrame  # HeadRow, at the longest L
 
     @staticmethod
-    def of(scan: ScanResult) -> "Measured":
-        """From what a run of one text left, in its folder or in memory."""
-        if scan.folder is not None:
-            tables = runs.load_run(scan.folder)
-            found = {name: tables.table(name) for name in PAPER}
-        else:
-            found = {name: pl.concat([unit.paper[name] for unit in scan.units]) for name in PAPER}
-        curves = found.pop("paper_curves")
-        return Measured(curves=curves, heads=scan.heads, **found)
+    def of(run: Run) -> "Measured":
+        """From what a run of one text left."""
+        found = {name: run.tables[name] for name in PAPER}
+        return Measured(curves=found.pop("paper_curves"), heads=run.tables["heads"], **found)
 
     def with_curves(self, more: pl.DataFrame) -> "Measured":
         """The same with the curves of another pass, where this one has none of that choice."""

@@ -20,9 +20,10 @@ import polars as pl
 
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.measure.fitting import fit
-from headgauge.measure.plan import Model, Plan, check_layers, plan_of, source_of
+from headgauge.measure.plan import Model, Plan, check_layers, fit, plan_of, source_of
 from headgauge.measure.reading import Rows, Tokens, look_at, read
+from headgauge.measure.requests import Experiment, Task
+from headgauge.measure.runner import default_threads, run_plan
 from headgauge.measure.unit import Source
 from headgauge.paper import fig2c_critical
 from headgauge.paper.choice_table import choice_table, closest
@@ -34,13 +35,23 @@ from headgauge.paper.settings import ReproduceSettings
 from headgauge.paper.timing import timing_table
 from headgauge.paper.verdicts import Evidence, choose_reading, judge, verdict_tables
 from headgauge.paper.verdicts.sensitivity import READINGS
-from headgauge.runs.paper_tables import open_paper, text_folder
+from headgauge.runs import REPRODUCTION, RunFolder, UnitKey, manifest, text_folder
+from headgauge.runs.schema import PAPER
 from headgauge.scanning import ScanResult
-from headgauge.scanning.scanning import default_threads, run_plan
 
 Progress = Callable[[float], object]
 Texts = Tokens | Sequence[Tokens]
 CHOOSING, TEXTS = "choosing", "texts"
+RESEARCH_TYPE = "reproduction of a paper's experiments on a trained model"
+PSEUDOCODE = "arXiv 2508.17821, Algorithms 1 to 5"
+
+
+def _task(settings: ReproduceSettings, key: UnitKey) -> Task:
+    asked = settings.requests(key), settings.probes(key), settings.judged(key)
+    return Task(*asked, tables=PAPER)
+
+
+EXPERIMENT = Experiment(PSEUDOCODE, _task)
 
 
 def reproduce(
@@ -109,7 +120,7 @@ def make_reproduction(
     settings = replace(settings, fig4=replace(settings.fig4, rows=rows))
     plans: dict[str, Plan] = {}
     for reading in readings:
-        plan = plan_of(source, reading, settings, notes)
+        plan = plan_of(source, reading, settings, EXPERIMENT, notes)
         if any(plan.text.sha256 == other.text.sha256 for other in plans.values()):
             raise InputError(
                 f"the text {plan.text.name} was given twice: a second text must differ"
@@ -150,7 +161,11 @@ def run_reproduction(
     """
     place = None if out is None else Path(out)
     device = plan.first.identity["model"]["device"]
-    folder = None if place is None else open_paper(place, plan.identity, device)
+    folder = None
+    if place is not None:
+        said = {"research_type": RESEARCH_TYPE, "pseudocode": PSEUDOCODE}
+        folder = RunFolder.open(place, plan.identity, REPRODUCTION)
+        folder.describe(manifest(plan.identity, device, **said))
     steps = _Steps(progress, len(plan.texts) + plan.chooses)
     looked = _look(plan, place, steps) if plan.chooses else None
     choice = closest(looked[1]) if looked is not None else plan.settings.chosen
@@ -161,8 +176,8 @@ def run_reproduction(
         settings = replace(plan.settings, choice=choice, others=not (plan.chooses and first))
         mine = replace(text, settings=settings)
         where = None if place is None else place / TEXTS / text_folder(name)
-        scans[name] = run_plan(mine, where, 1, steps.next())
-        found = Measured.of(scans[name])
+        run = run_plan(mine, where, 1, steps.next())
+        scans[name], found = ScanResult.of(run), Measured.of(run)
         measured[name] = found.with_curves(looked[0]) if first and looked is not None else found
     judged = judged_frames(measured, scans, replace(plan.settings, choice=choice), plan.chooses)
     timing = () if place is None else read_timing(place)
@@ -219,8 +234,8 @@ def _look(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """All choices on the first text: their curves, and the table that one is chosen by."""
     looking = choosing_plan(plan.first, plan.settings)
-    scan = run_plan(looking, None if place is None else place / CHOOSING, 1, steps.next())
-    measured = Measured.of(scan)
+    run = run_plan(looking, None if place is None else place / CHOOSING, 1, steps.next())
+    measured = Measured.of(run)
     critical = fig2c_critical.run(measured, plan.settings.fig2c)
     return measured.curves, choice_table(measured, critical, None)
 

@@ -100,14 +100,6 @@ class ReproduceSettings(UnitSettings):
     def lengths_up_to(self, longest: int) -> tuple[int, ...]:
         return halves(longest)
 
-    @property
-    def reproduces(self) -> bool:
-        return True
-
-    @property
-    def pseudocode(self) -> str:
-        return "arXiv 2508.17821, Algorithms 1 to 5"
-
     def judged(self, key: UnitKey) -> bool:
         return key.length == self.length and not self.choosing
 
