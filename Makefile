@@ -58,7 +58,7 @@ mutants: $(READY)
 docs: $(READY)
 	$(BIN)/python -m headgauge.claims.page > docs/claims.md.new
 	mv docs/claims.md.new docs/claims.md
-	$(BIN)/python -m headgauge.runs.page > docs/results.md.new
+	$(BIN)/python -m headgauge.runs.page < docs/results.md > docs/results.md.new
 	mv docs/results.md.new docs/results.md
 
 clean:

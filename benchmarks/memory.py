@@ -66,12 +66,12 @@ def _child(way: str, length: int) -> float:
     settings = scanning.ScanSettings(
         lengths=(length,), windows=1, layers=LAYERS, threads=torch.get_num_threads()
     )
-    plan = scanning.make_plan(models.ModelSource("default"), None, settings)
+    plan = scanning.scan_plan(models.ModelSource("default"), None, settings)
     if way == "plain":
         with torch.no_grad():
             plan.loaded.model(torch.tensor([plan.units[0].ids]))
     else:
-        measure_unit(plan.source, plan.units[0], settings)
+        measure_unit(plan.source, plan.units[0], settings, plan.task(plan.units[0]))
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     kilobytes = next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]
     return int(kilobytes) * 1024 / 1e9

@@ -44,7 +44,7 @@ def run(rounds: int) -> Iterator[Share]:
     settings = scanning.ScanSettings(
         lengths=(LENGTH,), windows=WINDOWS, threads=torch.get_num_threads()
     )
-    plan = scanning.make_plan(source, None, settings)
+    plan = scanning.scan_plan(source, None, settings)
     seconds: dict[str, list[float]] = {"plain": [], "scan": []}
     phases: dict[str, list[float]] = {}
     for turn in range(min(rounds, 3) + 1):
@@ -76,7 +76,7 @@ def _plain(plan: scanning.Plan) -> float:
 def _scan(plan: scanning.Plan) -> tuple[float, dict[str, float]]:
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        result = scanning.run_plan(plan, Path(folder, "run"))
+        result = scanning.run_scan(plan, Path(folder, "run"))
         spent = time.perf_counter() - began
     return spent, dict(result.manifest["times"]["seconds"])
 

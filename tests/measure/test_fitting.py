@@ -13,11 +13,11 @@ from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure.plan import source_of
 from headgauge.models import SourceText
-from headgauge.scanning import ScanSettings, make_plan, scan_settings
+from headgauge.scanning import ScanSettings, scan_plan, scan_settings
 
 
 def _plan(model: Any, tokens: Any, **asked: Any) -> Any:
-    return make_plan(source_of(model, None, None, None), tokens, scan_settings(**asked))
+    return scan_plan(source_of(model, None, None, None), tokens, scan_settings(**asked))
 
 
 def _sizes(plan: Any) -> tuple[tuple[int, ...], int, int]:

@@ -9,13 +9,13 @@ from torch import Tensor
 
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.measure.plan import make_plan, model_identity, source_of
-from headgauge.measure.settings import ScanSettings
+from headgauge.measure.plan import model_identity, source_of
+from headgauge.scanning import ScanSettings, scan_plan
 
 
 def _plan(model: Any, tokens: Any, **choices: Any) -> Any:
     settings = ScanSettings(**({"lengths": (24,), "windows": 3, "top_ns": (1, 2)} | choices))
-    return make_plan(source_of(model, None, None, None), tokens, settings)
+    return scan_plan(source_of(model, None, None, None), tokens, settings)
 
 
 def test_rows_of_tokens_are_the_windows(llama: Any, ids: Tensor) -> None:

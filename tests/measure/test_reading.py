@@ -13,11 +13,10 @@ from torch import Tensor
 
 import headgauge
 from headgauge.errors import InputError
-from headgauge.measure.describing import describe_plan
-from headgauge.measure.plan import source_of
+from headgauge.measure.plan import describe_plan, source_of
 from headgauge.measure.reading import look_at
 from headgauge.models import SourceText
-from headgauge.scanning import make_plan, scan_settings
+from headgauge.scanning import scan_plan, scan_settings
 
 SMALL: dict[str, Any] = {"threads": 1}
 SIZES = (24, 5, 13)
@@ -118,7 +117,7 @@ def words() -> Any:
 def test_texts_documents_and_chats(llama: Any, words: Any) -> None:
     def plan(*given: Any, bos: str = "auto", **more: Any) -> Any:
         source = source_of(llama, words, None, None)
-        return make_plan(source, look_at(*given, **more), scan_settings(bos=bos))
+        return scan_plan(source, look_at(*given, **more), scan_settings(bos=bos))
 
     def ids(plan: Any) -> list[list[int]]:
         return [list(unit.ids) for unit in plan.units]
@@ -146,10 +145,10 @@ def test_texts_documents_and_chats(llama: Any, words: Any) -> None:
 def test_without_a_tokenizer_ids_can_be_given(llama: Any, tmp_path: Path) -> None:
     source = source_of(llama, None, None, None)
     with pytest.raises(InputError, match=r"came without a tokenizer: put its tokenizer\.json"):
-        make_plan(source, ["hello there"], scan_settings())
+        scan_plan(source, ["hello there"], scan_settings())
     file = tmp_path / "ids.JSONL"
     file.write_text('{"input_ids": [3, 4, 5]}\n{"input_ids": [6, 7]}\n')
-    plan = make_plan(source, file, scan_settings())
+    plan = scan_plan(source, file, scan_settings())
     assert [unit.ids for unit in plan.units] == [(3, 4, 5), (6, 7)]
     assert plan.edges.bos.why == "token ids were given"
 

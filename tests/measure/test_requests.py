@@ -1,6 +1,5 @@
 """What is asked of a unit is what is measured: rules, drawn rows, probes, whose time it was."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,42 +9,22 @@ import torch
 from torch import Tensor
 
 from headgauge import engine, models, normalizers
-from headgauge.measure.requests import OWN, CurveRequest, Probe, spread_rows
+from headgauge.measure.requests import OWN, CurveRequest, Probe, Task, spread_rows
 from headgauge.measure.settings import UnitSettings
 from headgauge.measure.unit import Unit, measure_unit
 from headgauge.runs import UnitKey, UnitTables
+from headgauge.runs.schema import PAPER
 
 LENGTH = 24
 TOP_NS = (1, 3, 7)
 MEASURES = ("distance", "expected_printed", "expected_upper", "bound_upper", "radius")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asked(UnitSettings):
-    asked: tuple[CurveRequest, ...]
-    probing: tuple[Probe, ...] = ()
-    judging: bool = False
-
-    def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
-        return self.asked
-
-    def probes(self, key: UnitKey) -> tuple[Probe, ...]:
-        return self.probing
-
-    def judged(self, key: UnitKey) -> bool:
-        return self.judging
-
-    @property
-    def reproduces(self) -> bool:
-        return True
-
-
 def _measure(model: Any, ids: Tensor, *asked: CurveRequest, **more: Any) -> UnitTables:
-    settings = _Asked(
-        lengths=(LENGTH,), windows=1, precision="float64", block_rows=7, asked=asked, **more
-    )
+    settings = UnitSettings(lengths=(LENGTH,), windows=1, precision="float64", block_rows=7)
     unit = Unit(UnitKey(0, LENGTH), 0, tuple(ids[0].tolist()))
-    return measure_unit(models.MemorySource(models.wrap(model)), unit, settings)
+    task = Task(asked, tables=PAPER, **{"judged": False} | more)
+    return measure_unit(models.MemorySource(models.wrap(model)), unit, settings, task)
 
 
 def _request(**more: Any) -> CurveRequest:
@@ -138,14 +117,14 @@ def test_a_rule_is_put_on_the_models_own_logits(build, ids, rule, family, keys):
     model = build(family, "sdpa").model
     normalizer = rule and normalizers.get(rule[0], **rule[1])
     name = rule[0] if rule else OWN
-    tables = _measure(model, ids, _request(rule=name, normalizer=normalizer, keys=keys))
-    table = tables.paper["paper_curves"]
+    unit = _measure(model, ids, _request(rule=name, normalizer=normalizer, keys=keys))
+    table = unit.tables["paper_curves"]
     assert set(table["rule"]) == {name}
     _check(table, _by_hand(model, ids, normalizer, np.arange(LENGTH), keys))
 
 
 def test_rules_differ_and_softmax_is_the_models_own(llama, ids):
-    tables = _measure(
+    unit = _measure(
         llama,
         ids,
         _request(),
@@ -153,7 +132,7 @@ def test_rules_differ_and_softmax_is_the_models_own(llama, ids):
         _request(rule="other", normalizer=normalizers.get("softmax", temperature=2.0)),
     )
     own, same, other = (
-        tables.paper["paper_curves"].filter(rule=name)["distance"].to_numpy()
+        unit.tables["paper_curves"].filter(rule=name)["distance"].to_numpy()
         for name in (OWN, "same", "other")
     )
     assert np.allclose(own, same, rtol=1e-6)
@@ -162,7 +141,7 @@ def test_rules_differ_and_softmax_is_the_models_own(llama, ids):
 
 @pytest.mark.parametrize("count", [1, 5, 11])
 def test_only_the_drawn_rows_are_measured(llama, ids, count):
-    table = _measure(llama, ids, _request(rows=count, keys="all")).paper["paper_curves"]
+    table = _measure(llama, ids, _request(rows=count, keys="all")).tables["paper_curves"]
     places = spread_rows(0, LENGTH, LENGTH, count)
     assert set(table["rows"]) == {count}
     _check(table, _by_hand(llama, ids, None, places, "all"))
@@ -171,18 +150,18 @@ def test_only_the_drawn_rows_are_measured(llama, ids, count):
 def test_a_drawn_rule_is_put_on_the_drawn_rows(llama, ids):
     rule = normalizers.get("sparsemax")
     asked = _request(rows=6, rule="sparsemax", normalizer=rule)
-    table = _measure(llama, ids, asked).paper["paper_curves"]
+    table = _measure(llama, ids, asked).tables["paper_curves"]
     _check(table, _by_hand(llama, ids, rule, spread_rows(0, LENGTH, LENGTH, 6), "visible"))
 
 
 def test_curves_go_to_their_table(llama, ids):
     scanned = _request(table="curves", part="curves")
-    tables = _measure(llama, ids, scanned, _request(top_ns=(2,)))
-    assert tables.curves["top_n"].unique().to_list() == list(TOP_NS)
-    assert "rule" not in tables.curves.columns
-    assert tables.paper["paper_curves"]["top_n"].unique().to_list() == [2]
-    assert tables.paper["sensitivity"].is_empty()
-    assert tables.heads.is_empty()  # not judged
+    unit = _measure(llama, ids, scanned, _request(top_ns=(2,)))
+    assert unit.tables["curves"]["top_n"].unique().to_list() == list(TOP_NS)
+    assert "rule" not in unit.tables["curves"].columns
+    assert unit.tables["paper_curves"]["top_n"].unique().to_list() == [2]
+    assert unit.tables["sensitivity"].is_empty()
+    assert unit.tables["heads"].is_empty()  # not judged
 
 
 def test_the_rule_names_a_curve_only_where_the_table_has_it():
@@ -195,7 +174,7 @@ def test_the_rule_names_a_curve_only_where_the_table_has_it():
 
 def test_time_is_booked_under_the_purpose(llama, ids):
     def spent(*asked: CurveRequest, **more: Any) -> set[str]:
-        return set(_measure(llama, ids, *asked, **more).facts.seconds)
+        return set(_measure(llama, ids, *asked, **more).facts["seconds"])
 
     assert spent(_request(part="rules")) == {"forward", "vectors", "rules"}
     assert spent(_request(part="rules"), _request(top_ns=(9,))) == {
@@ -204,7 +183,7 @@ def test_time_is_booked_under_the_purpose(llama, ids):
     scanned = _request(table="curves", part="curves")
     assert spent(scanned) == {"forward", "vectors", "weights", "curves"}
     judged = {"row measures", "samples", "tables", "weights"}
-    assert spent(_request(), judging=True) == {"forward", "vectors", "paper"} | judged
+    assert spent(_request(), judged=True) == {"forward", "vectors", "paper"} | judged
 
 
 def test_probes_see_every_head_and_its_vectors(llama, ids):
@@ -216,10 +195,10 @@ def test_probes_see_every_head_and_its_vectors(llama, ids):
         return [head.where | named | values]
 
     probe = Probe("sensitivity", "probing", ("value",), measure)
-    tables = _measure(llama, ids, probing=(probe,))
-    found = tables.paper["sensitivity"]
+    unit = _measure(llama, ids, probes=(probe,))
+    found = unit.tables["sensitivity"]
     assert found.select("layer", "head").rows() == [(i, j) for i in range(2) for j in range(4)]
-    assert "probing" in tables.facts.seconds
+    assert "probing" in unit.facts["seconds"]
     norms = {}
 
     def observer(call: Any) -> None:
@@ -240,6 +219,6 @@ def test_vectors_that_cannot_be_seen_are_none(build, ids):
         return []
 
     probe = Probe("points", "points", ("value", "hidden"), measure)
-    tables = _measure(build("gptj").model, ids, probing=(probe,))
+    unit = _measure(build("gptj").model, ids, probes=(probe,))
     assert seen == [(None, False)] * 8
-    assert tables.paper["points"].is_empty()
+    assert unit.tables["points"].is_empty()

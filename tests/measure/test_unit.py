@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from headgauge import models
-from headgauge.measure.settings import ScanSettings
 from headgauge.measure.unit import Unit, measure_unit
 from headgauge.runs import UnitKey, UnitTables
+from headgauge.scanning.settings import ScanSettings, scan_task
 from headgauge.theory.normalization import (
     concentration,
     distance,
@@ -32,7 +32,8 @@ def _measure(model: Any, ids: Tensor, **choices: Any) -> UnitTables:
     settings = ScanSettings(
         lengths=(LENGTH,), **({"top_ns": TOP_NS, "block_rows": 7, "precision": "float64"} | choices)
     )
-    return measure_unit(models.MemorySource(models.wrap(model)), _unit(ids), settings)
+    source, unit = models.MemorySource(models.wrap(model)), _unit(ids)
+    return measure_unit(source, unit, settings, scan_task(settings, unit.key))
 
 
 def _weights_and_values(model: Any, ids: Tensor) -> list[tuple[Tensor, Tensor]]:
@@ -52,13 +53,13 @@ def _weights_and_values(model: Any, ids: Tensor) -> list[tuple[Tensor, Tensor]]:
 
 
 def test_every_number_is_theorys(llama: Any, ids: Tensor) -> None:
-    tables = _measure(llama, ids)
-    assert len(tables.heads) == 2 * 4
-    assert len(tables.curves) == 2 * 4 * len(TOP_NS)
+    unit = _measure(llama, ids)
+    assert len(unit.tables["heads"]) == 2 * 4
+    assert len(unit.tables["curves"]) == 2 * 4 * len(TOP_NS)
     for layer, (weights, values) in enumerate(_weights_and_values(llama, ids)):
         norms = torch.linalg.vector_norm(weights @ values, dim=-1).mean(-1)
         for head in range(4):
-            row = tables.heads.row(by_predicate=_at(layer, head), named=True)
+            row = unit.tables["heads"].row(by_predicate=_at(layer, head), named=True)
             a = weights[head]
             entropy = concentration.entropy(a)
             log_n = torch.arange(1, LENGTH + 1).double().log()
@@ -74,7 +75,7 @@ def test_every_number_is_theorys(llama: Any, ids: Tensor) -> None:
             for name, value in expected.items():
                 assert row[name] == pytest.approx(float(value), rel=1e-5), name
             assert (row["rows"], row["kv_head"], row["seen"]) == (LENGTH, head // 2, "qkv")
-            _check_curves(tables.curves.filter(_at(layer, head)), a, values[head])
+            _check_curves(unit.tables["curves"].filter(_at(layer, head)), a, values[head])
 
 
 def _at(layer: int, head: int) -> pl.Expr:
@@ -107,32 +108,35 @@ def test_the_largest_logit_is_over_all_rows(llama: Any, ids: Tensor) -> None:
 
     with torch.no_grad(), models.intercept(llama, keep):
         llama(ids[:1])
-    heads = _measure(llama, ids).heads
+    heads = _measure(llama, ids).tables["heads"]
     for layer, head, found in heads.select("layer", "head", "max_logit").iter_rows():
         assert found == pytest.approx(largest[layer, head], rel=1e-6)
 
 
 def test_single_precision_is_close(llama: Any, ids: Tensor) -> None:
-    exact, fast = (_measure(llama, ids, precision=p) for p in ("float64", "float32"))
+    exact, fast = (
+        _measure(llama, ids, precision=p).tables["curves"] for p in ("float64", "float32")
+    )
     for name in ("distance", "radius", "expected_appendix", "bound_upper"):
-        assert np.allclose(exact.curves[name], fast.curves[name], rtol=1e-4), name
-    assert exact.curves["separability"].equals(fast.curves["separability"])
+        assert np.allclose(exact[name], fast[name], rtol=1e-4), name
+    assert exact["separability"].equals(fast["separability"])
 
 
 def test_rows_average_to_heads_and_samples_are_among_them(llama: Any, ids: Tensor) -> None:
-    tables = _measure(llama, ids, save_rows=True)
-    assert tables.rows is not None
-    assert len(tables.rows) == 8 * LENGTH
-    means = tables.rows.group_by("layer", "head").agg(
-        pl.mean("entropy", "sink_weight", "jacobian_norm", "output_norm"), pl.max("max_logit")
+    unit = _measure(llama, ids, save_rows=True)
+    assert len(unit.tables["rows"]) == 8 * LENGTH
+    means = (
+        unit.tables["rows"]
+        .group_by("layer", "head")
+        .agg(pl.mean("entropy", "sink_weight", "jacobian_norm", "output_norm"), pl.max("max_logit"))
     )
-    both = tables.heads.join(means, on=["layer", "head"], suffix="_rows")
+    both = unit.tables["heads"].join(means, on=["layer", "head"], suffix="_rows")
     for name in ("entropy", "sink_weight", "jacobian_norm", "output_norm", "max_logit"):
         assert np.allclose(both[name], both[f"{name}_rows"], rtol=1e-12), name
     weights = _weights_and_values(llama, ids)
-    assert len(tables.samples) > 0
-    assert tables.samples.filter(pl.col("rank") == 1)["weight"].min() > 0  # type: ignore[operator]
-    for sample in tables.samples.iter_rows(named=True):
+    assert len(unit.tables["samples"]) > 0
+    assert unit.tables["samples"].filter(pl.col("rank") == 1)["weight"].min() > 0  # type: ignore[operator]
+    for sample in unit.tables["samples"].iter_rows(named=True):
         row = weights[sample["layer"]][0][sample["head"], sample["row"]]
         assert sample["weight"] == pytest.approx(float(row[sample["key"]]), abs=1e-6)
         assert sample["weight"] == pytest.approx(
@@ -148,38 +152,40 @@ def test_layers_and_heads(llama: Any, ids: Tensor) -> None:
     whole, part = _measure(llama, ids), _measure(llama, ids, layers=(1,), heads=(0, 3))
     chosen = (pl.col("layer") == 1) & pl.col("head").is_in([0, 3])
     # The layer's mean output is over all its heads, scanned or not.
-    assert part.heads.equals(whole.heads.filter(chosen))
-    assert part.curves.equals(whole.curves.filter(chosen))
+    assert part.tables["heads"].equals(whole.tables["heads"].filter(chosen))
+    assert part.tables["curves"].equals(whole.tables["curves"].filter(chosen))
 
 
 def test_several_vectors_and_both_keys(llama: Any, ids: Tensor) -> None:
     kinds = models.VECTOR_KINDS
-    tables = _measure(llama, ids, vectors=kinds, keys=("visible", "all"))
-    assert len(tables.heads) == 8
-    assert len(tables.curves) == 8 * len(TOP_NS) * len(kinds) * 2
-    alone = _measure(llama, ids, vectors=("hidden",), keys=("all",)).curves
-    mine = tables.curves.filter(vectors="hidden", keys="all")
+    unit = _measure(llama, ids, vectors=kinds, keys=("visible", "all"))
+    assert len(unit.tables["heads"]) == 8
+    assert len(unit.tables["curves"]) == 8 * len(TOP_NS) * len(kinds) * 2
+    alone = _measure(llama, ids, vectors=("hidden",), keys=("all",)).tables["curves"]
+    mine = unit.tables["curves"].filter(vectors="hidden", keys="all")
     assert alone.drop("rows").equals(mine.drop("rows"))
     assert set(mine["rows"]) == {LENGTH}
-    assert tables.curves.filter(keys="visible", top_n=8)["rows"].unique().to_list() == [LENGTH - 8]
+    assert unit.tables["curves"].filter(keys="visible", top_n=8)["rows"].unique().to_list() == [
+        LENGTH - 8
+    ]
 
 
 def test_what_only_the_softmax_shows(build: Any, ids: Tensor) -> None:
     model = build("gptj").model
-    tables = _measure(model, ids, vectors=("value", "hidden"))
-    assert set(tables.heads["seen"]) == {"softmax"}
-    assert len(tables.facts.tapped) == 2
+    unit = _measure(model, ids, vectors=("value", "hidden"))
+    assert set(unit.tables["heads"]["seen"]) == {"softmax"}
+    assert len(unit.facts["tapped"]) == 2
     for name in ("output_norm", "output_ratio", "max_logit"):
-        assert tables.heads[name].null_count() == len(tables.heads), name
-    assert tables.heads["entropy"].null_count() == 0
-    assert set(tables.curves["vectors"]) == {"hidden"}
+        assert unit.tables["heads"][name].null_count() == len(unit.tables["heads"]), name
+    assert unit.tables["heads"]["entropy"].null_count() == 0
+    assert set(unit.tables["curves"]["vectors"]) == {"hidden"}
 
 
 def test_an_encoder_decoder(build: Any, ids: Tensor) -> None:
-    tables = _measure(build("t5").model, ids)
-    assert len(tables.heads) == 6 * 4
-    assert tables.heads.filter("cross")["module"].n_unique() == 2
-    cross = tables.samples.filter(pl.col("module").str.contains("EncDec"))
+    unit = _measure(build("t5").model, ids)
+    assert len(unit.tables["heads"]) == 6 * 4
+    assert unit.tables["heads"].filter("cross")["module"].n_unique() == 2
+    cross = unit.tables["samples"].filter(pl.col("module").str.contains("EncDec"))
     assert len(cross) > 0
     for sample in cross.iter_rows(named=True):
         assert sample["key_id"] == int(ids[0, sample["key"]])
@@ -199,22 +205,23 @@ def test_a_module_that_cannot_be_seen_is_named(llama: Any, ids: Tensor, monkeypa
         return (kwargs.get("hidden_states", args[0] if args else None), None)
 
     monkeypatch.setattr(type(module), "forward", elsewhere)
-    tables = _measure(llama, ids)
-    assert tables.facts.unseen == ("model.layers.1.self_attn",)
-    assert set(tables.heads["layer"]) == {0}
+    unit = _measure(llama, ids)
+    assert unit.facts["unseen"] == ["model.layers.1.self_attn"]
+    assert set(unit.tables["heads"]["layer"]) == {0}
 
 
 def test_depth_has_the_keys_of_its_heads(llama: Any, ids: Tensor) -> None:
-    tables = _measure(llama, ids, layers=(1,), depth=True)
-    assert tables.depth is not None
-    assert tables.depth["effective_n"].to_list() == [
+    unit = _measure(llama, ids, layers=(1,), depth=True)
+    assert unit.tables["depth"]["effective_n"].to_list() == [
         None,
-        pytest.approx(tables.heads["effective_n"].mean()),
+        pytest.approx(unit.tables["heads"]["effective_n"].mean()),
         None,
     ]
-    assert tables.depth["attention_norm"].null_count() == 1  # all layers, whichever were asked for
-    assert tables.facts.seconds["depth"] > 0
-    assert _measure(llama, ids).depth is None
+    assert (
+        unit.tables["depth"]["attention_norm"].null_count() == 1
+    )  # all layers, whichever were asked for
+    assert unit.facts["seconds"]["depth"] > 0
+    assert "depth" not in _measure(llama, ids).tables
 
 
 def test_everything_is_put_back(llama: Any, ids: Tensor) -> None:
@@ -222,13 +229,13 @@ def test_everything_is_put_back(llama: Any, ids: Tensor) -> None:
     llama.model.layers[0].eval()
     torch.manual_seed(3)
     state, threads = torch.get_rng_state(), torch.get_num_threads()
-    tables = _measure(llama, ids, threads=1, seed=11)
+    unit = _measure(llama, ids, threads=1, seed=11)
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.get_num_threads() == threads
     assert llama.training
     assert not llama.model.layers[0].training
     assert llama.model.layers[1].training
-    assert tables.facts.loss == pytest.approx(_loss(llama.eval(), ids), rel=1e-5)
+    assert unit.facts["loss"] == pytest.approx(_loss(llama.eval(), ids), rel=1e-5)
 
 
 def _loss(model: Any, ids: Tensor) -> float:
@@ -240,5 +247,6 @@ def test_progress_reaches_one(llama: Any, ids: Tensor) -> None:
     shares: list[float] = []
     settings = ScanSettings(lengths=(LENGTH,), top_ns=TOP_NS)
     source = models.MemorySource(models.wrap(llama))
-    measure_unit(source, _unit(ids), settings, shares.append)
+    task = scan_task(settings, _unit(ids).key)
+    measure_unit(source, _unit(ids), settings, task, shares.append)
     assert shares == [0.5, 1.0]

@@ -11,8 +11,7 @@ import pytest
 
 from headgauge import models, scanning
 from headgauge.errors import InputError
-from headgauge.measure.describing import describe_plan
-from headgauge.measure.plan import make_plan, source_of
+from headgauge.measure.plan import describe_plan, source_of
 from headgauge.models import finding
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -68,7 +67,7 @@ def test_a_revision_is_part_of_a_run_that_names_it(hub: Path) -> None:
     settings = scanning.ScanSettings(lengths=(8,), windows=1, top_ns=(1,))
     for revision in (None, "v1"):
         source = source_of("someone/tiny", None, None, None, revision)
-        plan = make_plan(source, list(range(3, 11)), settings)
+        plan = scanning.scan_plan(source, list(range(3, 11)), settings)
         assert plan.identity["model"].get("revision") == revision
         described = describe_plan(plan)["model"]
         assert described is not None

@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from headgauge.errors import InputError
-from headgauge.paper.figures import DISTANCE, SEPARABILITY, longest, measured, over_n
+from headgauge.paper.figures import DISTANCE, SEPARABILITY, longest, over_n
+from headgauge.runs import load_run
 from headgauge.theory.normalization import distance_bounds, expected_distance, separability
 from headgauge.theory.normalization.distance import distance
 from headgauge.theory.normalization.selection import top_n
@@ -14,7 +15,7 @@ CLOSEST = {"vectors": "final", "scale": "unit", "keys": "all"}
 
 
 def test_a_finished_run_has_what_the_figures_read(kept):
-    tables = measured(kept.scan)
+    tables = load_run(kept.scan.folder).tables
     assert longest(tables["paper_curves"]) == 110
     assert set(tables["paper_curves"]["window"]) == {0, 1}
     assert len(tables["sensitivity"]) > 0

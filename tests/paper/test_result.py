@@ -11,7 +11,7 @@ from headgauge.errors import InputError
 from headgauge.paper import Reproduction
 from headgauge.paper.result import read_timing
 from headgauge.report.page.document import page_bytes
-from headgauge.runs.paper_tables import open_paper
+from headgauge.runs import REPRODUCTION, RunFolder
 from headgauge.scanning import ScanResult
 
 
@@ -70,7 +70,7 @@ def test_keeping_twice_is_the_same_bytes(kept, parquet_bytes):
     before = parquet_bytes(kept.folder)
     files = {name: (kept.folder / name).read_bytes() for name in ("timing.json", "judging.json")}
     settings = json.loads((kept.folder / "manifest.json").read_text())["settings"]
-    kept.keep(open_paper(kept.folder, settings, "cpu"))
+    kept.keep(RunFolder.open(kept.folder, settings, REPRODUCTION))
     assert parquet_bytes(kept.folder) == before
     for name, content in files.items():
         assert (kept.folder / name).read_bytes() == content

@@ -10,9 +10,9 @@ from headgauge import paper
 from headgauge.errors import InputError
 from headgauge.paper import Reproduction, choice_table, reproducing
 from headgauge.paper.choices import CHOICES, Choice
-from headgauge.paper.figures import measured
 from headgauge.paper.settings import quick
 from headgauge.paper.verdicts import CLAIMS
+from headgauge.runs import load_run
 from headgauge.runs.paper_schema import PAPER_TABLES
 
 NAMES = ("tokens", "tokens 2")
@@ -31,6 +31,11 @@ def small(settings):
 def two(reproduce, small, tokens, other_tokens, tmp_path_factory) -> Reproduction:
     place = tmp_path_factory.mktemp("two") / "run"
     return reproduce([tokens[:, :40], other_tokens[:, :40]], settings=small, out=place)
+
+
+def _tables(scan):
+    """All that was measured, the tables of the figures among it."""
+    return load_run(scan.folder).tables
 
 
 def _plan(model, texts, settings):
@@ -59,14 +64,14 @@ def test_the_choice_is_the_closest_on_the_first_text(two):
     assert two.judging.chosen_on == NAMES[0]
     # Every text is measured with it, in full.
     for scan in two.scans.values():
-        curves = measured(scan)["paper_curves"].filter(rule="model", window=0)
+        curves = _tables(scan)["paper_curves"].filter(rule="model", window=0)
         full = curves.filter(rows=20).select("vectors", "scale", "keys").unique().rows()
         assert full == [tuple(vars(chosen).values())]
 
 
 def test_the_choosing_text_has_the_other_choices_from_the_look(two):
     """They are not measured twice, and the figures have them all the same."""
-    first, second = (measured(scan)["paper_curves"] for scan in two.scans.values())
+    first, second = (_tables(scan)["paper_curves"] for scan in two.scans.values())
     assert first.filter(rule="model").select("vectors", "scale", "keys").n_unique() == 1
     assert second.filter(rule="model").select("vectors", "scale", "keys").n_unique() == 16
     fig3 = two.paper["fig3"].filter(rule="model", text=NAMES[0])
@@ -178,12 +183,13 @@ def test_a_quick_run_reads_one_text(model, tokens, other_tokens, small):
     )
 
 
-def test_a_quick_run_judges_nothing(reproduce, small, tokens):
-    found = reproduce(tokens[:, :40], settings=quick(replace(small, windows=1)))
+def test_a_quick_run_judges_nothing(reproduce, small, tokens, tmp_path):
+    settings = quick(replace(small, windows=1))
+    found = reproduce(tokens[:, :40], settings=settings, out=tmp_path / "run")
     scan = found.scan
     units = {name: unit | {"loss": 3.3} for name, unit in scan.manifest["units"].items()}
     trained = replace(scan, manifest={**scan.manifest, "units": units})
-    tables = {"a": measured(scan)}
+    tables = {"a": _tables(scan)}
     settings = replace(quick(small), choice=Choice(**found.judging.choice))
     for chooses in (True, False):
         paper, judging = reproducing.judged_frames(tables, {"a": trained}, settings, chooses)
@@ -201,7 +207,7 @@ def test_two_texts_of_a_model_that_predicts_are_judged(two, small):
     for name, scan in two.scans.items():
         units = {key: unit | {"loss": 3.3} for key, unit in scan.manifest["units"].items()}
         scans[name] = replace(scan, manifest={**scan.manifest, "units": units})
-    tables = {name: measured(scan) for name, scan in two.scans.items()}
+    tables = {name: _tables(scan) for name, scan in two.scans.items()}
     settings = replace(small, choice=Choice(**two.judging.choice))
     for chooses, most in ((True, 1), (False, 2)):
         paper, judging = reproducing.judged_frames(tables, scans, settings, chooses)

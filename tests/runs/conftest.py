@@ -1,4 +1,5 @@
 import importlib.util
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,20 @@ def small_run():
     return module
 
 
-@pytest.fixture
-def tables(small_run):
+@pytest.fixture(scope="session")
+def unit(small_run):
     """One unit with all its tables."""
     return small_run.unit_tables(small_run.KEYS[1])
 
 
+@pytest.fixture(scope="session")
+def made_once(small_run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made") / "made"
+    small_run.make(folder, seed=0)
+    return folder
+
+
 @pytest.fixture
-def made(small_run, tmp_path):
+def made(made_once, tmp_path):
     """The folder of a finished run."""
-    small_run.make(tmp_path / "made", seed=0)
-    return tmp_path / "made"
+    return shutil.copytree(made_once, tmp_path / "made")

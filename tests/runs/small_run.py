@@ -15,9 +15,21 @@ from typing import Any
 
 import polars as pl
 
-from headgauge.runs import Data, EdgeToken, Manifest, Model, RunFolder, Splits, UnitFacts, UnitKey, UnitTables, frame_schema
+from headgauge.runs import (
+    Data,
+    EdgeToken,
+    Manifest,
+    Model,
+    RunFolder,
+    Splits,
+    UnitFacts,
+    UnitKey,
+    UnitTables,
+    frame_schema,
+)
+from headgauge.runs.columns import Column, columns
 from headgauge.runs.manifest import first_manifest
-from headgauge.runs.schema import PAPER, TABLES, Column, columns
+from headgauge.runs.schema import TABLES
 
 KEYS = [UnitKey(window, length) for window in range(3) for length in (8, 16)]
 SETTINGS = {"model": "small", "text": {"name": "prose", "offset": 0}, "lengths": (8, 16)}
@@ -56,8 +68,10 @@ def unit_tables(
         loss=draw.random(),
         tokens=key.length,
         start=key.window * key.length,
-        unseen=("layers.9.attention",),
+        unseen=["layers.9.attention"],
         distrusted={"layers.8.attention": draw.random()},
+        tapped=[],
+        bos_losses={},
         seconds={"model": 0.5, "measures": draw.random()},
     )
     if with_paper:
@@ -65,17 +79,10 @@ def unit_tables(
         frames |= {name: _frame(name, rows, more) for name, rows in _paper_rows(places).items()}
     unit = {"window": key.window, "length": key.length}
     depth = [unit | {"layer": layer, "module": f"layers.{layer}"} for layer in range(4)]
-    rows = frames.pop("rows") if with_rows else None
-    return UnitTables(
-        key,
-        frames["heads"],
-        frames["curves"],
-        frames["samples"],
-        rows=rows,
-        facts=facts,
-        paper={name: frames[name] for name in PAPER if name in frames},
-        depth=_frame("depth", depth, random.Random(key.name)),
-    )
+    frames["depth"] = _frame("depth", depth, random.Random(key.name))
+    if not with_rows:
+        del frames["rows"]
+    return UnitTables(key, frames, facts)
 
 
 def _paper_rows(places: list[dict]) -> dict[str, list[dict]]:
@@ -144,7 +151,7 @@ def described(settings: Mapping[str, Any]) -> Manifest:
 
 def make(folder: Path, seed: int) -> None:
     run = RunFolder.open(folder, SETTINGS)
-    run.write_manifest(described(SETTINGS))
+    run.describe(described(SETTINGS))
     left = sorted(set(KEYS) - run.finished())
     random.Random(seed).shuffle(left)
     for key in left:

@@ -18,7 +18,8 @@ REQUIRED = [name for name in Manifest.__annotations__ if name in Manifest.__requ
 @pytest.fixture
 def described(tmp_path):
     return manifest(
-        settings={"model": str(tmp_path / "gpt2"), "lengths": (8, 16), "rule": {"name": "softmax"}},
+        {"model": str(tmp_path / "gpt2"), "lengths": (8, 16), "rule": {"name": "softmax"}},
+        "cpu",
         research_type="measurement of a trained model",
         pseudocode="the measures of Algorithms 2 and 4",
         data=Data(name="prose", sha256="ab" * 32, origin=str(tmp_path / "prose.txt"), tokens=99),
@@ -26,7 +27,6 @@ def described(tmp_path):
         model=Model(
             name="gpt2", source="folder", quantisation=None, sha256=None, fingerprint="cd", facts={}
         ),
-        device="cpu",
         seeds={"rows": 7},
         notes=[f"no copy kept: {Path.home()}/.cache is full", f"see {Path.cwd()}/x"],
     )

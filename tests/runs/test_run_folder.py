@@ -9,9 +9,20 @@ import polars as pl
 import pytest
 
 from headgauge.errors import InputError
-from headgauge.runs import Data, EdgeToken, Model, RunFolder, Splits, UnitKey, begun_settings, begun_units, load_run, manifest
+from headgauge.runs import (
+    Data,
+    EdgeToken,
+    Model,
+    RunFolder,
+    Splits,
+    UnitKey,
+    begun_settings,
+    begun_units,
+    load_run,
+    manifest,
+)
 from headgauge.runs.manifest_file import changed_manifest
-from headgauge.runs.tables import KEYS as TABLE_KEYS
+from headgauge.runs.schema import KEYS as TABLE_KEYS
 from headgauge.runs.units import unit_folder
 
 
@@ -32,14 +43,12 @@ def leftovers(folder: Path) -> list[Path]:
 
 def test_a_run_is_the_units_in_order(made, small_run):
     run = load_run(made)
-    for name in ("heads", "curves", "samples"):
-        parts = [small_run.unit_tables(key).frames()[name] for key in small_run.KEYS]
-        assert getattr(run, name).equals(pl.concat(parts).sort(TABLE_KEYS[name]))
-    rows = pl.concat([small_run.unit_tables(key).rows for key in small_run.KEYS])
+    units = [small_run.unit_tables(key).tables for key in small_run.KEYS]
+    assert list(run.tables) == ["heads", "curves", "samples", "depth"]
     assert run.rows is not None
-    assert run.rows.collect().equals(rows.sort(TABLE_KEYS["rows"]))
-    depth = pl.concat([small_run.unit_tables(key).depth for key in small_run.KEYS])
-    assert run.table("depth").equals(depth.sort(TABLE_KEYS["depth"]))
+    for name, found in (run.tables | {"rows": run.rows.collect()}).items():
+        assert found.equals(pl.concat([unit[name] for unit in units]).sort(TABLE_KEYS[name]))
+    assert load_run(made, names=("heads", "points")).tables.keys() == {"heads"}
     assert sorted(place.name for place in made.iterdir()) == [
         "curves.parquet",
         "depth.parquet",
@@ -58,14 +67,14 @@ def test_the_manifest_is_finished(made, small_run):
     assert found["times"]["resumed"] == 0
     assert list(found["units"]) == [key.name for key in small_run.KEYS]
     facts = [small_run.unit_tables(key).facts for key in small_run.KEYS]
-    assert [unit["loss"] for unit in found["units"].values()] == [fact.loss for fact in facts]
+    assert [unit["loss"] for unit in found["units"].values()] == [fact["loss"] for fact in facts]
     assert found["times"]["seconds"]["model"] == 0.5 * len(facts)
-    assert found["tables"]["heads"]["rows"] == load_run(made).heads.height
+    assert found["tables"]["heads"]["rows"] == load_run(made).tables["heads"].height
 
 
 def test_rows_are_there_on_request_only(small_run, tmp_path):
     run = RunFolder.open(tmp_path, {})
-    run.write_manifest(small_run.described({}))
+    run.describe(small_run.described({}))
     run.add(small_run.unit_tables(UnitKey(0, 8), with_rows=False))
     run.merge([UnitKey(0, 8)])
     assert load_run(tmp_path).rows is None
@@ -156,10 +165,10 @@ def test_a_damaged_table_is_told_and_made_again(name, made, small_run):
     flip_a_bit(made / f"{name}.parquet")
     said = rf"{name}.parquet is damaged: not the bytes that were written; repeat the command"
     with pytest.raises(InputError, match=said):
-        load_run(made).table(name)
+        load_run(made)
     small_run.make(made, 0)
     assert bytes_of(made) == before
-    load_run(made).table(name)
+    load_run(made)
 
 
 @pytest.mark.parametrize("name", ["curves", "samples"])
@@ -204,15 +213,15 @@ def test_a_folders_name_is_no_pattern(name, small_run, made, tmp_path, monkeypat
     (tmp_path / "run1").symlink_to(made)
     monkeypatch.chdir(tmp_path)
     run = RunFolder.open(name, {})
-    run.write_manifest(small_run.described({}))
+    run.describe(small_run.described({}))
     for key in small_run.KEYS[:2]:
         run.add(small_run.unit_tables(key))
     run.merge(small_run.KEYS[:2])
     found = load_run(name)
-    assert found.heads.select("window", "length").n_unique() == 2
+    assert found.tables["heads"].select("window", "length").n_unique() == 2
     assert found.rows is not None
-    assert found.rows.collect().height == found.manifest["tables"]["rows"]["rows"]
-    assert found.table("depth").height == found.manifest["tables"]["depth"]["rows"]
+    for table, frame in (found.tables | {"rows": found.rows.collect()}).items():
+        assert frame.height == found.manifest["tables"][table]["rows"]
     assert run.finished() == set(small_run.KEYS[:2])
 
 
@@ -320,7 +329,8 @@ FACTS = {"kind": "decoder"}
 def described(settings: dict, notes: tuple[str, ...] = ()):
     none = EdgeToken(put=False, id=None, why="not asked", file=None, tokenizer=None)
     return manifest(
-        settings=settings,
+        settings,
+        "cpu",
         research_type="measurement",
         pseudocode="Algorithms 2 and 4",
         data=Data(name="prose", sha256="", origin="made up", tokens=99),
@@ -333,8 +343,7 @@ def described(settings: dict, notes: tuple[str, ...] = ()):
             fingerprint=None,
             facts=FACTS,
         ),
-        device="cpu",
-        notes=notes,
+        notes=list(notes),
     )
 
 
@@ -343,11 +352,11 @@ def test_a_described_run_keeps_its_state(tmp_path, small_run):
     begun = "2000-01-01T00:00:00Z"
     with changed_manifest(tmp_path) as there:
         there["times"]["started"] = begun
-    run.write_manifest(described({"a": 1}, notes=("first",)))
+    run.describe(described({"a": 1}, notes=("first",)))
     run.add(small_run.unit_tables(UnitKey(0, 8)))
     run.merge([UnitKey(0, 8)])
     again = RunFolder.open(tmp_path, {"a": 1})
-    again.write_manifest(described({"a": 1}, notes=("first", "second")))
+    again.describe(described({"a": 1}, notes=("first", "second")))
     found = load_run(tmp_path).manifest
     assert found["times"]["started"] == begun
     assert found["status"] == "finished"
@@ -359,11 +368,11 @@ def test_a_described_run_keeps_its_state(tmp_path, small_run):
 def test_a_run_taken_up_with_other_packages_says_so(tmp_path):
     first = described({})
     first["software"]["torch"] = "1.0"
-    RunFolder.open(tmp_path, {}).write_manifest(first)
+    RunFolder.open(tmp_path, {}).describe(first)
     later = described({})
     later["software"]["torch"] = "2.0"
     for _ in range(2):
-        RunFolder.open(tmp_path, {}).write_manifest(later)
+        RunFolder.open(tmp_path, {}).describe(later)
     found = manifest_of(tmp_path)
     assert found["software"]["torch"] == "1.0"
     assert found["notes"] == ['taken up with another software: torch is "1.0" before, "2.0" after']
@@ -380,16 +389,16 @@ def test_a_manifest_that_cannot_be_written_leaves_the_old(tmp_path, monkeypatch)
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(InputError, match=r"^no space left on the disk while writing .*json \("):
-        run.write_manifest(described({}))
+        run.describe(described({}))
     assert (tmp_path / "manifest.json").read_bytes() == before
     assert leftovers(tmp_path) == []
 
 
-def test_what_was_begun_can_be_asked_without_opening(tmp_path, tables):
+def test_what_was_begun_can_be_asked_without_opening(tmp_path, unit):
     assert begun_settings(tmp_path / "none") is None
     assert begun_units(tmp_path / "none") == set()
     run = RunFolder.open(tmp_path / "run", {"threads": 2})
     assert begun_units(run.path) == set()
-    run.add(tables)
+    run.add(unit)
     assert begun_settings(run.path) == {"threads": 2}
-    assert begun_units(run.path) == {tables.key}
+    assert begun_units(run.path) == {unit.key}

@@ -3,22 +3,31 @@ import random
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import get_args
 
 import polars as pl
 import pytest
 
-from headgauge.measure import settings
+from headgauge.errors import InputError
+from headgauge.models import VECTOR_KINDS
+from headgauge.paper import choices
 from headgauge.particles import weights
 from headgauge.particles.schemes import SCHEMES, VARIANTS
-from headgauge.errors import InputError
-from headgauge.paper import choices
-from headgauge.models import VECTOR_KINDS
-from headgauge.runs import known_words
+from headgauge.runs import columns as known_words
+from headgauge.runs.columns import columns
 from headgauge.runs.dynamics_schema import CollapseRow, PhaseRow
 from headgauge.runs.paper_schema import ChoiceRow, PointRow
-from headgauge.runs.schema import TABLES, columns, frame_schema
-from headgauge.runs.tables import KEYS, checked, join_tables, read_table, write_table
+from headgauge.runs.schema import KEYS, TABLES, frame_schema
+from headgauge.runs.tables import checked, join_tables, scan_table, write_table
+
+
+def check(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    return checked(name, frame, TABLES[name], KEYS[name])
+
+
+def read(row: type, path: Path) -> pl.DataFrame:
+    return scan_table(row, path).collect()
 
 
 def test_keys_are_columns_of_their_table():
@@ -28,12 +37,12 @@ def test_keys_are_columns_of_their_table():
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_checked_frame_is_sorted(name, tables):
-    frame = tables.frames()[name]
+def test_a_checked_frame_is_sorted(name, unit):
+    frame = unit.tables[name]
     keys = frame.select(KEYS[name]).rows()
     assert keys != sorted(keys), "the test needs rows in disorder"
-    assert checked(name, frame).select(KEYS[name]).rows() == sorted(keys)
-    assert checked(name, frame).equals(checked(name, frame[::-1]))
+    assert check(name, frame).select(KEYS[name]).rows() == sorted(keys)
+    assert check(name, frame).equals(check(name, frame[::-1]))
 
 
 @pytest.mark.parametrize(
@@ -56,42 +65,42 @@ def test_a_checked_frame_is_sorted(name, tables):
         ),
     ],
 )
-def test_other_columns_are_refused(change, line, tables):
+def test_other_columns_are_refused(change, line, unit):
     with pytest.raises(InputError) as error:
-        checked("heads", change(tables.heads))
+        check("heads", change(unit.tables["heads"]))
     assert str(error.value) == f"not the table heads: {line}"
 
 
-def test_rows_without_or_with_the_same_key_are_refused(tables):
+def test_rows_without_or_with_the_same_key_are_refused(unit):
     with pytest.raises(InputError, match=r"the table heads has rows without 'head'$"):
-        checked("heads", tables.heads.with_columns(head=pl.lit(None, pl.Int64)))
+        check("heads", unit.tables["heads"].with_columns(head=pl.lit(None, pl.Int64)))
     line = r"the table heads has two rows for window 0, length 16, layer 1, .*, head 2$"
-    twice = pl.concat([tables.heads, tables.heads.filter(layer=1, head=2)])
+    twice = pl.concat([unit.tables["heads"], unit.tables["heads"].filter(layer=1, head=2)])
     with pytest.raises(InputError, match=line):
-        checked("heads", twice)
+        check("heads", twice)
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_round_trip(name, tables, tmp_path):
-    frame = checked(name, tables.frames()[name])
+def test_round_trip(name, unit, tmp_path):
+    frame = check(name, unit.tables[name])
     write_table(tmp_path / "a", frame)
-    assert read_table(TABLES[name], tmp_path / "a").equals(frame)
+    assert read(TABLES[name], tmp_path / "a").equals(frame)
 
 
-def test_a_file_that_is_no_such_table_is_told(tables, tmp_path):
+def test_a_file_that_is_no_such_table_is_told(unit, tmp_path):
     path = tmp_path / "a"
     with pytest.raises(InputError, match=r"a is missing; repeat the command that made the run$"):
-        read_table(TABLES["heads"], path)
-    write_table(path, tables.curves)
+        read(TABLES["heads"], path)
+    write_table(path, unit.tables["curves"])
     with pytest.raises(InputError, match="a is not a table of this version: no column 'kv_head'"):
-        read_table(TABLES["heads"], path)
+        read(TABLES["heads"], path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"a is damaged: no parquet file; repeat"):
-        read_table(TABLES["curves"], path)
+        read(TABLES["curves"], path)
     path.write_bytes(whole[:8] + bytes(len(whole) // 2) + whole[8 + len(whole) // 2 :])
     with pytest.raises(InputError, match="a is damaged"):
-        read_table(TABLES["curves"], path)
+        read(TABLES["curves"], path)
 
 
 @pytest.mark.parametrize(
@@ -106,18 +115,18 @@ def test_a_file_that_is_no_such_table_is_told(tables, tmp_path):
         ("samples", "module", None, "without 'module'"),
     ],
 )
-def test_values_that_cannot_be_are_refused(name, column, value, said, tables, tmp_path):
-    frame = tables.frames()[name]
+def test_values_that_cannot_be_are_refused(name, column, value, said, unit, tmp_path):
+    frame = unit.tables[name]
     whole = pl.lit(value, frame.schema[column])
     # In one row alone, in the middle.
     wrong = frame.with_columns(
         pl.when(pl.int_range(pl.len()) == 5).then(whole).otherwise(column).alias(column)
     )
     with pytest.raises(InputError, match=f"the table {name} has rows {re.escape(said)}$"):
-        checked(name, wrong)
+        check(name, wrong)
     write_table(tmp_path / "a", wrong)
     with pytest.raises(InputError, match=f"a is damaged: it has rows {re.escape(said)}; make"):
-        read_table(TABLES[name], tmp_path / "a")
+        read(TABLES[name], tmp_path / "a")
 
 
 @pytest.mark.parametrize(
@@ -143,18 +152,21 @@ def test_numbers_outside_the_range_of_their_column_are_refused(row, column, valu
     whole = {name: there[kind] for name, kind in frame_schema(row).items()} | words
     frame = pl.DataFrame([whole, whole], schema=frame_schema(row))
     write_table(tmp_path / "a", frame)
-    assert read_table(row, tmp_path / "a").equals(frame)
+    assert read(row, tmp_path / "a").equals(frame)
     wrong = pl.DataFrame([whole, whole | {column: value}], schema=frame_schema(row))
     write_table(tmp_path / "a", wrong)
     with pytest.raises(InputError, match=f"a is damaged: it has rows {re.escape(said)}"):
-        read_table(row, tmp_path / "a")
+        read(row, tmp_path / "a")
 
 
-def test_a_measure_may_be_null_but_no_key(tables):
+def test_a_measure_may_be_null_but_no_key(unit):
     none = pl.lit(None, pl.Float64)
-    assert checked("heads", tables.heads.with_columns(entropy=none))["entropy"].null_count() == 12
+    assert (
+        check("heads", unit.tables["heads"].with_columns(entropy=none))["entropy"].null_count()
+        == 12
+    )
     with pytest.raises(InputError, match="the table sensitivity has rows without 'epsilon'"):
-        checked("sensitivity", tables.paper["sensitivity"].with_columns(epsilon=none))
+        check("sensitivity", unit.tables["sensitivity"].with_columns(epsilon=none))
 
 
 def test_the_words_are_those_of_the_rooms_that_write_them():
@@ -162,7 +174,7 @@ def test_the_words_are_those_of_the_rooms_that_write_them():
     assert set(get_args(known_words.Scale)) == set(choices.SCALES)
     assert set(get_args(known_words.Weights)) == set(weights.KINDS)
     assert set(get_args(known_words.Scheme)) == {*SCHEMES, *VARIANTS, "unnormalised"}
-    assert set(get_args(known_words.Keys)) == set(choices.KEYS) == set(settings.KEYS)
+    assert set(get_args(known_words.Keys)) == set(choices.KEYS)
 
 
 LARGE = """
@@ -205,20 +217,20 @@ def test_bytes_do_not_depend_on_threads_or_chunks(tmp_path):
     assert joined.equals(pl.concat([pl.read_parquet(tmp_path / "1" / f"{i}") for i in range(4)]))
 
 
-def test_tables_without_rows_can_be_joined(tables, tmp_path):
+def test_tables_without_rows_can_be_joined(unit, tmp_path):
     paths = [tmp_path / "a", tmp_path / "b"]
     for path in paths:
-        write_table(path, tables.samples.clear())
+        write_table(path, unit.tables["samples"].clear())
     join_tables(paths, tmp_path / "joined")
-    assert read_table(TABLES["samples"], tmp_path / "joined").height == 0
+    assert read(TABLES["samples"], tmp_path / "joined").height == 0
 
 
-def test_frames_in_any_order_give_the_same_bytes(tables, tmp_path):
+def test_frames_in_any_order_give_the_same_bytes(unit, tmp_path):
     found = set()
     for seed in range(3):
-        rows = tables.curves.rows()
+        rows = unit.tables["curves"].rows()
         random.Random(seed).shuffle(rows)
-        frame = pl.DataFrame(rows, schema=tables.curves.schema, orient="row")
-        write_table(tmp_path / "a", checked("curves", frame))
+        frame = pl.DataFrame(rows, schema=unit.tables["curves"].schema, orient="row")
+        write_table(tmp_path / "a", check("curves", frame))
         found.add((tmp_path / "a").read_bytes())
     assert len(found) == 1

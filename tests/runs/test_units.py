@@ -6,14 +6,21 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from headgauge.errors import InputError
-from headgauge.runs import UnitFacts, UnitKey, UnitTables, read_unit, write_unit
-from headgauge.runs.tables import checked
-from headgauge.runs.units import is_whole, read_facts, unit_folder
+from headgauge.runs import UnitFacts, UnitKey, write_unit
+from headgauge.runs.schema import KEYS, TABLES
+from headgauge.runs.tables import checked, scan_table
+from headgauge.runs.units import is_whole, read_unit, unit_folder
+
+
+def facts(**known: Any) -> UnitFacts:
+    none: Any = {"loss": 1.0, "tokens": 1, "start": 0, "unseen": [], "distrusted": {}, "tapped": []}
+    return UnitFacts(**none | {"seconds": {}} | known)
 
 
 def test_a_key_has_a_name_and_an_order():
@@ -25,62 +32,58 @@ def test_a_key_has_a_name_and_an_order():
         assert UnitKey.from_name(name) is None
 
 
-@pytest.mark.parametrize("with_rows", [True, False])
-def test_round_trip(with_rows, small_run, tmp_path):
-    tables = small_run.unit_tables(UnitKey(2, 8), with_rows=with_rows)
-    write_unit(tmp_path, tables)
-    found = read_unit(tmp_path, UnitKey(2, 8), with_rows=True)
-    assert found.key == tables.key
-    assert found.facts == tables.facts
-    assert found.frames().keys() == tables.frames().keys()
-    for name, frame in tables.frames().items():
-        assert found.frames()[name].equals(checked(name, frame))
-    assert read_unit(tmp_path, UnitKey(2, 8)).rows is None
-    assert [place.name for place in (tmp_path / "units").iterdir()] == ["w0002-L00008"]
-    files = {place.name for place in (tmp_path / "units" / "w0002-L00008").iterdir()}
-    assert files == {f"{name}.parquet" for name in tables.frames()} | {"unit.json"}
+def test_round_trip(small_run, tmp_path):
+    for number, with_rows in enumerate((True, False)):
+        unit = small_run.unit_tables(UnitKey(number, 8), with_rows=with_rows)
+        write_unit(tmp_path, unit)
+        found = read_unit(tmp_path, unit.key)
+        assert found["facts"] == unit.facts
+        place = unit_folder(tmp_path, unit.key)
+        assert found["tables"].keys() == unit.tables.keys()
+        for name, frame in unit.tables.items():
+            read = scan_table(TABLES[name], place / f"{name}.parquet", found["tables"][name])
+            assert read.collect().equals(checked(name, frame, TABLES[name], KEYS[name]))
+        files = {each.name for each in place.iterdir()}
+        assert files == {f"{name}.parquet" for name in unit.tables} | {"unit.json"}
+    names = {place.name for place in (tmp_path / "units").iterdir()}
+    assert names == {"w0000-L00008", "w0001-L00008"}
 
 
-def test_facts_that_are_not_finite_come_back(tables, tmp_path):
-    facts = UnitFacts(loss=math.nan, tokens=1, start=0, distrusted={"a": math.inf}, tapped=("b",))
-    write_unit(tmp_path, dataclasses.replace(tables, facts=facts))
-    found = read_facts(tmp_path, tables.key)
-    assert found.loss is not None
-    assert math.isnan(found.loss)
-    assert dataclasses.replace(found, loss=0.0) == dataclasses.replace(facts, loss=0.0)
-    nothing = UnitFacts(loss=None, tokens=1, start=0)
-    assert UnitFacts.from_json(json.loads(json.dumps(dataclasses.asdict(nothing)))) == nothing
+def test_facts_that_are_not_finite_come_back_as_words(unit, tmp_path):
+    known = facts(loss=math.nan, distrusted={"a": math.inf}, tapped=["b"])
+    write_unit(tmp_path, dataclasses.replace(unit, facts=known))
+    found = read_unit(tmp_path, unit.key)["facts"]
+    assert found == {**known, "loss": "nan", "distrusted": {"a": "inf"}}
+    json.loads((unit_folder(tmp_path, unit.key) / "unit.json").read_text())
 
 
-def test_the_first_of_two_equal_units_stays(tables, tmp_path):
-    write_unit(tmp_path, tables)
-    file = unit_folder(tmp_path, tables.key) / "unit.json"
+def test_the_first_of_two_equal_units_stays(unit, tmp_path):
+    write_unit(tmp_path, unit)
+    file = unit_folder(tmp_path, unit.key) / "unit.json"
     before = file.read_bytes()
-    later = dataclasses.replace(tables, facts=UnitFacts(loss=9.0, tokens=1, start=0))
-    write_unit(tmp_path, later)
+    write_unit(tmp_path, dataclasses.replace(unit, facts=facts(loss=9.0)))
     assert file.read_bytes() == before
 
 
-def test_a_damaged_unit_is_written_anew(tables, tmp_path):
-    write_unit(tmp_path, tables)
-    (unit_folder(tmp_path, tables.key) / "heads.parquet").unlink()
-    assert not is_whole(tmp_path, tables.key)
-    write_unit(tmp_path, tables)
-    assert is_whole(tmp_path, tables.key)
+def test_a_damaged_unit_is_written_anew(unit, tmp_path):
+    write_unit(tmp_path, unit)
+    (unit_folder(tmp_path, unit.key) / "heads.parquet").unlink()
+    assert not is_whole(tmp_path, unit.key)
+    write_unit(tmp_path, unit)
+    assert is_whole(tmp_path, unit.key)
 
 
-def test_rows_of_another_unit_are_refused(tables, tmp_path):
-    other: UnitTables = dataclasses.replace(tables, key=UnitKey(7, 16))
+def test_rows_of_another_unit_are_refused(unit, tmp_path):
     with pytest.raises(InputError) as error:
-        write_unit(tmp_path, other)
+        write_unit(tmp_path, dataclasses.replace(unit, key=UnitKey(7, 16)))
     assert str(error.value) == "the table heads of w0007-L00016 has rows of w0000-L00016"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_another_schema_is_refused_before_anything_is_written(tables, tmp_path):
-    wrong = dataclasses.replace(tables, rows=tables.rows.with_columns(pl.col("row").cast(pl.Int32)))
+def test_another_schema_is_refused_before_anything_is_written(unit, tmp_path):
+    rows = unit.tables["rows"].with_columns(pl.col("row").cast(pl.Int32))
     with pytest.raises(InputError, match=r"^not the table rows: 'row' is Int32, not Int64$"):
-        write_unit(tmp_path, wrong)
+        write_unit(tmp_path, dataclasses.replace(unit, tables=unit.tables | {"rows": rows}))
     assert list(tmp_path.iterdir()) == []
 
 

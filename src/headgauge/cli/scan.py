@@ -225,7 +225,7 @@ def command(
     source = ModelSource(name, dtype, device, revision)
     with notes.status(f"loading {name}"):
         source.open()
-    plan = scanning.make_plan(source, fetched(seen, notes), settings)
+    plan = scanning.scan_plan(source, fetched(seen, notes), settings)
     place = out or default_folder(plan, "scan")
     for line in opening(plan, place):
         notes.print(line, style="dim", soft_wrap=True)
@@ -238,7 +238,7 @@ def command(
     if needs.seconds > _LONG:
         notes.print(f"needs  about {views.needs(needs)}", style="dim")
     with share_bar("scanning", notes) as progress:
-        result = scanning.run_plan(plan, place, jobs, progress)
+        result = scanning.run_scan(plan, place, jobs, progress)
     if changed is not None:
         result = result.with_thresholds(changed)
     if target_length is not None:

@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from headgauge import models
 from headgauge.particles.observables import BAND, gaps_of, observe, quantiles
 from headgauge.runs import UnitKey
-from headgauge.runs.depth_schema import DepthRow
-from headgauge.runs.schema import frame_schema
+from headgauge.runs.schema import DepthRow, frame_schema
 
 SINK = 10.0  # times the median length
 SAMPLE = 1024  # tokens that make the pairs

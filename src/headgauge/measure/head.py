@@ -6,10 +6,8 @@ run that is taken up again must come to the same bytes.
 """
 
 import math
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -18,30 +16,11 @@ import torch
 from torch import Tensor
 
 from headgauge import engine, models
-from headgauge.measure.curve_columns import HeadCurves
+from headgauge.measure.gathered import Gathered, HeadCurves
 from headgauge.measure.requests import CurveRequest, spread_rows
 from headgauge.measure.samples import Sampler
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs.schema import QueryRow, frame_schema
-
-
-@dataclass(eq=False)
-class HeadTables:
-    """What a head adds to the unit's tables, and the seconds it took by phase."""
-
-    heads: list[dict[str, Any]] = field(default_factory=list)
-    curves: list[HeadCurves] = field(default_factory=list)
-    samples: list[dict[str, Any]] = field(default_factory=list)
-    rows: list[pl.DataFrame] = field(default_factory=list)
-    probed: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by table
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def timed(self, phase: str) -> Iterator[None]:
-        began = time.perf_counter()
-        yield
-        spent = time.perf_counter() - began
-        self.seconds[phase] = self.seconds.get(phase, 0.0) + spent
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +42,9 @@ class Head:
         requests: Sequence[CurveRequest],
         geometry: engine.Geometry | None,
         judged: bool,
-    ) -> HeadTables:
+    ) -> Gathered:
         """The curves asked for with the same vectors; if `judged`, all that needs no N as well."""
-        found = HeadTables()
+        found = Gathered()
         requests = () if geometry is None else requests
         means = [engine.Means() for _ in requests]
         parts: list[engine.RowMeasures] = []
@@ -78,22 +57,19 @@ class Head:
                     parts.append(engine.row_measures(weights, seen, block.logits, block.raw))
                     visible.append(seen.sum(-1).cpu().numpy())
                 with found.timed("samples"):
-                    found.samples += self.sampler.rows(self.where, block)
+                    found.parts["samples"] += self.sampler.rows(self.where, block)
             for request, gathered in zip(requests, means, strict=True):
                 self._add(request, gathered, block, geometry, found)
         for request, gathered in zip(requests, means, strict=True):
             where = self.where | request.choice
-            found.curves.append(HeadCurves(request.table, where, request.top_ns, gathered))
+            found.parts[request.table].append(HeadCurves(where, request.top_ns, gathered))
         if judged:
             with found.timed("tables"):
                 self._head_row(found, parts, np.concatenate(visible), settings.save_rows)
         return found
 
-    def unmeasured(self) -> dict[str, Any]:
-        """The row of a head that is not finite: it has no numbers."""
-        return self._known(self.call.queries)
-
-    def _known(self, rows: int) -> dict[str, Any]:
+    def known(self, rows: int) -> dict[str, Any]:
+        """What its row has beside numbers, and all that is told of a head that is not finite."""
         return self.where | {
             "kv_head": self.call.kv_head(self.head),
             "cross": self.call.cross,
@@ -107,7 +83,7 @@ class Head:
         gathered: engine.Means,
         block: models.RowBlock,
         geometry: engine.Geometry | None,
-        found: HeadTables,
+        found: Gathered,
     ) -> None:
         """The rows of a block that a request measures, into its means."""
         picked = spread_rows(block.start, block.stop, self.call.queries, request.rows)
@@ -122,7 +98,7 @@ class Head:
 
     def _head_row(
         self,
-        found: HeadTables,
+        found: Gathered,
         parts: list[engine.RowMeasures],
         visible: np.ndarray,
         save_rows: bool,
@@ -134,15 +110,15 @@ class Head:
         outputs = None if self.outputs is None else self.outputs[alive]
         if save_rows:
             norms = None if outputs is None else outputs[:, self.head]
-            found.rows.append(_query_rows(self.where, rows, visible, norms))
+            found.parts["rows"].append(_query_rows(self.where, rows, visible, norms))
         several = visible[alive] > 1
         sharpness = rows["sharpness"][several]
         # What enters a tapped softmax has bias and mask in it already.
         largest = None if outputs is None else rows["max_logit"].max()
         means = None if outputs is None else [_sum(each) / len(each) for each in outputs.T]
         norm = None if means is None else means[self.head]
-        found.heads.append(
-            self._known(int(alive.sum()))
+        found.parts["heads"].append(
+            self.known(int(alive.sum()))
             | {
                 "entropy": _mean(rows["entropy"]),
                 "entropy_share": _mean(rows["entropy"][several] / np.log(visible[alive][several])),

@@ -8,36 +8,34 @@ unless they are small.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
 
-import polars as pl
 import torch
 from torch import Tensor
 
 from headgauge import engine, models
 from headgauge.engine.geometry import Precision
-from headgauge.measure.curve_columns import curve_table
-from headgauge.measure.head import Head, HeadTables, output_norms
-from headgauge.measure.requests import CurveRequest
+from headgauge.measure.gathered import Gathered
+from headgauge.measure.head import Head, output_norms
+from headgauge.measure.requests import CurveRequest, Task
 from headgauge.measure.samples import Sampler, sampled_places
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs import UnitKey
-from headgauge.runs.schema import PAPER, TABLES, HeadRow, QueryRow, SampleRow, frame_schema
 from headgauge.threads import one_thread
 
 Progress = Callable[[float], object]
-Task = Callable[[], HeadTables]
+Work = Callable[[], Gathered]
 Kind = tuple[str, str]  # of vectors: their name, and "unit" or "raw"
 
 _SHARED = 64 << 20  # bytes of Gram matrix up to which several may be held
 
 
 class Measurer:
-    """An observer of one forward pass; `tables` is what it gathered.
+    """An observer of one forward pass; `gathered` is what came of it.
 
-    `seconds` is wall time: that of the layers, parted among the phases as their threads spent it.
+    Its seconds are wall time: that of the layers, parted among the phases as their threads spent
+    it.
     """
 
     def __init__(
@@ -47,9 +45,10 @@ class Measurer:
         inputs: Mapping[str, Tensor],
         vectors: models.KeyVectors,
         settings: UnitSettings,
+        task: Task,
         progress: Progress | None = None,
     ) -> None:
-        self.seconds: dict[str, float] = {}
+        self.gathered = Gathered()
         self.tapped: list[str] = []
         self._unit = {"window": key.window, "length": key.length}
         self._ids = {
@@ -58,10 +57,9 @@ class Measurer:
         }
         self._vectors = vectors
         self._settings = settings
-        self._judged = settings.judged(key)
-        self._probes = settings.probes(key)
+        self._task = task
         self._requests: dict[Kind, list[CurveRequest]] = {}
-        for request in settings.requests(key):
+        for request in task.curves:
             self._requests.setdefault((request.vectors, request.scale), []).append(request)
         self._tokenizer = loaded.tokenizer
         self._modules = list(models.attention_modules(loaded.model))
@@ -70,7 +68,6 @@ class Measurer:
         seed = (settings.seed, key.window, key.length)
         # A short document has fewer places than the window's length.
         self._places = sampled_places(len(self._ids["encoder"]), settings.sample_rows, seed)
-        self._found = HeadTables()
 
     def __call__(self, call: models.ObservedCall) -> None:
         chosen = self._settings.layers
@@ -83,28 +80,6 @@ class Measurer:
         """Whether a module is among the layers that were asked for."""
         layers = self._settings.layers
         return layers is None or self._modules.index(module) in layers
-
-    def tables(
-        self,
-    ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame | None]:
-        """heads, curves, samples, and rows where they were asked for."""
-        heads = pl.DataFrame(self._found.heads, schema=frame_schema(HeadRow))
-        curves = curve_table("curves", self._found.curves)
-        samples = pl.DataFrame(self._found.samples, schema=frame_schema(SampleRow))
-        rows = None
-        if self._settings.save_rows:
-            rows = pl.concat([pl.DataFrame(schema=frame_schema(QueryRow)), *self._found.rows])
-        return heads, curves, samples, rows
-
-    def paper_tables(self) -> dict[str, pl.DataFrame]:
-        """The tables that only a reproduction has; empty for a scan."""
-        if not self._settings.reproduces:
-            return {}
-        found = {"paper_curves": curve_table("paper_curves", self._found.curves)}
-        for name in set(PAPER) - set(found):
-            rows = self._found.probed.get(name, [])
-            found[name] = pl.DataFrame(rows, schema=frame_schema(TABLES[name]))
-        return found
 
     def _layer(self, call: models.ObservedCall) -> None:
         outputs = output_norms(call)
@@ -126,19 +101,21 @@ class Measurer:
             if wanted is None or head in wanted
         ]
         sound = [head for head in heads if call.finite[head.head]]
-        for tasks in self._tasks(call, sound):
-            self._run(tasks, call)
-        self._run([self._probing(call, head) for head in sound if self._probes], call)
-        if self._judged:
-            self._found.heads += [head.unmeasured() for head in heads if head not in sound]
+        for work in self._measuring(call, sound):
+            self._run(work, call)
+        if self._task.probes:
+            self._run([self._probing(call, head) for head in sound], call)
+        if self._task.judged:
+            broken = [head.known(call.queries) for head in heads if head not in sound]
+            self.gathered.parts["heads"] += broken
         self._shared = {name: kept for name, kept in self._shared.items() if name[1] != "layer"}
 
-    def _tasks(self, call: models.ObservedCall, heads: Sequence[Head]) -> Iterator[list[Task]]:
+    def _measuring(self, call: models.ObservedCall, heads: Sequence[Head]) -> Iterator[list[Work]]:
         """The work of a layer in the pieces whose Gram matrices may be held together."""
         each = 4 if self._settings.precision == "float32" else 8
         small = call.keys**2 * each <= _SHARED
-        together: list[Task] = []
-        judged = self._judged  # with the first vectors, where there are any
+        together: list[Work] = []
+        judged = self._task.judged  # with the first vectors, where there are any
         for kind, requests in self._requests.items():
             vectors = self._vectors.of(call, kind[0])
             groups: dict[int, list[Head]] = {}
@@ -149,20 +126,20 @@ class Measurer:
                 geometry = None
                 if vectors is not None and _finite(vectors[0, group]):
                     geometry = self._geometry(call, kind, group, vectors[0, group], small)
-                tasks = [
+                work = [
                     partial(head.measure, self._settings, requests, geometry, judged)
                     for head in members
                     if geometry is not None or judged
                 ]
                 if small:
-                    together += tasks
+                    together += work
                 else:
-                    yield tasks
+                    yield work
             judged = False
         if small:
             yield together
 
-    def _probing(self, call: models.ObservedCall, head: Head) -> Task:
+    def _probing(self, call: models.ObservedCall, head: Head) -> Work:
         """All probes of a head as one piece of work."""
 
         def vectors(kind: str) -> Tensor | None:
@@ -172,14 +149,14 @@ class Measurer:
             mine = found[0, call.kv_head(head.head) if found.shape[1] > 1 else 0]
             return mine if _finite(mine) else None
 
-        def work() -> HeadTables:
-            found = HeadTables()
-            for probe in self._probes:
+        def probe_all() -> Gathered:
+            found = Gathered()
+            for probe in self._task.probes:
                 with found.timed(probe.part):
-                    found.probed.setdefault(probe.table, []).extend(probe.measure(head, vectors))
+                    found.parts[probe.table] += probe.measure(head, vectors)
             return found
 
-        return work
+        return probe_all
 
     def _geometry(
         self, call: models.ObservedCall, kind: Kind, group: int, vectors: Tensor, small: bool
@@ -188,7 +165,7 @@ class Measurer:
         lasting = kind[0] in ("embedding", "final")
         name = (kind, self._vectors.sides(call)[1]) if lasting else (kind, "layer", group)
         if name not in self._shared:
-            with self._timed("vectors"):
+            with self.gathered.timed("vectors"):
                 if not small:
                     self._shared.clear()
                 precision = cast(Precision, self._settings.precision)
@@ -197,44 +174,29 @@ class Measurer:
                 self._shared[name] = made
         return self._shared[name]
 
-    def _run(self, tasks: Sequence[Task], call: models.ObservedCall) -> None:
-        if not tasks:
-            return
+    def _run(self, pieces: Sequence[Work], call: models.ObservedCall) -> None:
         workers = self._settings.threads if _on_cpu(call) else 1
         began = time.perf_counter()
         with one_thread():
             if workers == 1:
-                done = [_without_graph(task) for task in tasks]
+                done = [_without_graph(piece) for piece in pieces]
             else:
                 with ThreadPoolExecutor(
                     workers, initializer=torch.set_num_threads, initargs=(1,)
                 ) as pool:
-                    done = list(pool.map(_without_graph, tasks))
+                    done = list(pool.map(_without_graph, pieces))
         wall = time.perf_counter() - began
         spent = sum(sum(each.seconds.values()) for each in done)
         for each in done:
-            self._found.heads += each.heads
-            self._found.curves += each.curves
-            self._found.samples += each.samples
-            self._found.rows += each.rows
-            for table, rows in each.probed.items():
-                self._found.probed.setdefault(table, []).extend(rows)
+            for table, parts in each.parts.items():
+                self.gathered.parts[table] += parts
             for phase, seconds in each.seconds.items():
-                self._spend(phase, wall * seconds / spent)
-
-    @contextmanager
-    def _timed(self, phase: str) -> Iterator[None]:
-        began = time.perf_counter()
-        yield
-        self._spend(phase, time.perf_counter() - began)
-
-    def _spend(self, phase: str, seconds: float) -> None:
-        self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
+                self.gathered.seconds[phase] += wall * seconds / spent
 
 
-def _without_graph(task: Task) -> HeadTables:
+def _without_graph(piece: Work) -> Gathered:
     with torch.no_grad():  # a thread starts without it
-        return task()
+        return piece()
 
 
 def _finite(vectors: Tensor) -> bool:

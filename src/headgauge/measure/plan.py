@@ -1,23 +1,26 @@
 """From what a caller gives (a model, a text or tokens, choices) to the units of a run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import torch
 from torch import nn
 
-from headgauge import models
+from headgauge import models, runs
 from headgauge.errors import InputError
 from headgauge.measure.bos_check import other_reading
-from headgauge.measure.fitting import fit
 from headgauge.measure.reading import Reading, Seen, TextFacts, Tokens, look_at, read
+from headgauge.measure.requests import Experiment, Task
 from headgauge.measure.settings import UnitSettings
 from headgauge.measure.unit import Source, Unit
-from headgauge.runs import UnitKey
+from headgauge.models.windows import check_context
 from headgauge.threads import begin
 
+RESEARCH_TYPE = "measurement of a trained model's attention on prose"
 Model = str | Path | nn.Module | models.LoadedModel | models.ModelSource
+Settings = TypeVar("Settings", bound=UnitSettings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,7 @@ class Plan:
     loaded: models.LoadedModel
     text: TextFacts
     settings: UnitSettings
+    experiment: Experiment
     units: tuple[Unit, ...]
     edges: models.Edges
     notes: tuple[str, ...] = ()  # what became of defaults and documents
@@ -43,19 +47,29 @@ class Plan:
             known["bos_token"] = self.edges.bos.id if self.edges.bos.put else None
         return known
 
+    def task(self, unit: Unit) -> Task:
+        """What is measured in a unit."""
+        return self.experiment.task(self.settings, unit.key)
 
-def make_plan(source: Source, tokens: Tokens | Seen, settings: UnitSettings) -> Plan:
+
+def make_plan(
+    source: Source, tokens: Tokens | Seen, settings: UnitSettings, experiment: Experiment
+) -> Plan:
     """Read what can be read without a model, load it, and make plan and defaults fit both."""
     seen = look_at(tokens)
     loaded = source.open()
     check_layers(loaded, settings)
     reading = read(loaded, seen, settings.bos)
     fitting, notes = fit(settings, loaded, [reading])
-    return plan_of(source, reading, fitting, notes)
+    return plan_of(source, reading, fitting, experiment, [*notes, *experiment.notes(fitting)])
 
 
 def plan_of(
-    source: Source, reading: Reading, settings: UnitSettings, notes: Sequence[str] = ()
+    source: Source,
+    reading: Reading,
+    settings: UnitSettings,
+    experiment: Experiment,
+    notes: Sequence[str] = (),
 ) -> Plan:
     """The units of what was read, with settings that fit it."""
     loaded = source.open()
@@ -63,7 +77,7 @@ def plan_of(
     for window, (_, ids) in enumerate(windows):
         models.check_ids(loaded, ids, window)
     units = tuple(
-        Unit(UnitKey(window, length), start, tuple(ids[:length].tolist()))
+        Unit(runs.UnitKey(window, length), start, tuple(ids[:length].tolist()))
         for length in sorted(settings.lengths)
         for window, (start, ids) in enumerate(windows)
     )
@@ -72,7 +86,86 @@ def plan_of(
         other = other_reading(loaded, reading.edges.bos, units[first].ids)
         units = (*units[:first], replace(units[first], other=other), *units[first + 1 :])
     notes = (*notes, *reading.notes, *said)
-    return Plan(source, loaded, reading.text, settings, units, reading.edges, notes)
+    return Plan(source, loaded, reading.text, settings, experiment, units, reading.edges, notes)
+
+
+def fit(
+    settings: Settings, loaded: models.LoadedModel, readings: Sequence[Reading]
+) -> tuple[Settings, list[str]]:
+    """The settings as they fit the model and all that is read, and a line for each change: what is
+    free gives way, what was asked for and does not fit is refused."""
+    notes: list[str] = []
+    if "length" in settings.free:
+        settings = _fit_length(settings, loaded, readings, notes)
+    check_context(loaded, settings.length)
+    if "windows" in settings.free:
+        usual = [each.usual_windows or settings.windows for each in readings]
+        settings = replace(settings, windows=min(usual))
+        for each in readings:
+            room = max(1, each.room(settings))
+            if room < settings.windows:
+                notes.append(f"windows: {room} instead of {settings.windows}, {each.has}")
+                settings = replace(settings, windows=room)
+    return settings, notes
+
+
+def _fit_length(
+    settings: Settings,
+    loaded: models.LoadedModel,
+    readings: Sequence[Reading],
+    notes: list[str],
+) -> Settings:
+    """The longest L that model and texts have room for, up to the usual one."""
+    usual = min(each.usual_length or settings.length for each in readings)
+    fewest = min(readings, key=lambda each: each.longest(settings))
+    limits = [(fewest.longest(settings), fewest.has)]
+    if loaded.facts.context_length is not None:
+        limits.append((loaded.facts.context_length, "the model's context"))
+    longest, why = min(limits, key=lambda limit: limit[0])
+    if longest < 2:
+        asked = 1 if "windows" in settings.free else settings.windows
+        count = "a window" if asked == 1 else f"{asked} windows"
+        raise InputError(f"{why}: too few for {count} of at least 2 tokens")
+    if longest < usual:
+        notes.append(f"L: {longest} instead of {usual}, {why}")
+    return replace(settings, lengths=settings.lengths_up_to(min(longest, usual)))
+
+
+def describe_plan(plan: Plan) -> runs.Manifest:
+    """Everything the manifest can say before the run."""
+    settings, loaded, identity = plan.settings, plan.loaded, plan.identity
+    known = identity["model"]
+    return runs.manifest(
+        identity,
+        known["device"],
+        torch.cuda.get_device_name() if known["device"] == "cuda" else None,
+        research_type=RESEARCH_TYPE,
+        pseudocode=plan.experiment.pseudocode,
+        data=runs.Data(
+            name=plan.text.name,
+            sha256=plan.text.sha256,
+            origin=f"{plan.text.origin} ({plan.text.why})",
+            tokens=plan.text.tokens,
+        ),
+        splits=runs.Splits(
+            offset=settings.offset,
+            windows=settings.windows,
+            lengths=sorted(settings.lengths),
+            bos=runs.EdgeToken(**asdict(plan.edges.bos)),
+            eos=runs.EdgeToken(**asdict(plan.edges.eos)),
+        ),
+        model=runs.Model(
+            name=known["name"],
+            source=loaded.source,
+            quantisation=loaded.quantisation,
+            sha256=loaded.sha256,
+            fingerprint=known["fingerprint"],
+            facts=asdict(loaded.facts),
+            **({} if loaded.revision is None else {"revision": loaded.revision}),
+        ),
+        seeds={"samples": settings.seed},
+        notes=[note for note in (loaded.note, *plan.edges.notes, *plan.notes) if note],
+    )
 
 
 def source_of(

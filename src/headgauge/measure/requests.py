@@ -8,6 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from headgauge.normalizers import Normalizer
+from headgauge.runs import UnitKey
 
 OWN = "model"  # the rule that is none: the weights the model itself computed
 
@@ -51,6 +52,38 @@ class Probe:
 
 
 Vectors = Callable[[str], Tensor | None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that is measured in one unit.
+
+    `judged` asks for the measures that need no N, and samples; `depth` for the residual stream
+    through the layers. `tables` are those that result beside heads, curves and samples.
+    """
+
+    curves: tuple[CurveRequest, ...]
+    probes: tuple[Probe, ...] = ()
+    judged: bool = True
+    depth: bool = False
+    tables: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of vectors it needs, in the order they are first asked for."""
+        asked = [request.vectors for request in self.curves]
+        asked += [kind for probe in self.probes for kind in probe.kinds]
+        return tuple(dict.fromkeys(asked))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a run does: `task(settings, key)` in each unit, and in terms of the paper, for the
+    manifest, `pseudocode`. `notes(settings)` says what became of its own defaults."""
+
+    pseudocode: str
+    task: Callable[[Any, UnitKey], Task]
+    notes: Callable[[Any], list[str]] = lambda settings: []
 
 
 def spread_rows(start: int, stop: int, queries: int, count: int | None) -> np.ndarray:

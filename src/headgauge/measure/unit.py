@@ -15,6 +15,7 @@ from headgauge import models
 from headgauge.measure.bos_check import both_losses
 from headgauge.measure.depth import depth_table
 from headgauge.measure.measuring import Measurer, Progress
+from headgauge.measure.requests import Task
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs import UnitFacts, UnitKey, UnitTables
 from headgauge.threads import begin, in_turn
@@ -37,7 +38,11 @@ class Unit:
 
 
 def measure_unit(
-    source: Source, unit: Unit, settings: UnitSettings, progress: Progress | None = None
+    source: Source,
+    unit: Unit,
+    settings: UnitSettings,
+    task: Task,
+    progress: Progress | None = None,
 ) -> UnitTables:
     """All tables of a unit. `progress` gets the share of the unit that is done.
 
@@ -48,23 +53,27 @@ def measure_unit(
     with in_turn():
         loaded = source.open()
         with _settled(loaded.model, settings):
-            return _tables(loaded, unit, settings, progress)
+            return _measured(loaded, unit, settings, task, progress)
 
 
-def _tables(
-    loaded: models.LoadedModel, unit: Unit, settings: UnitSettings, progress: Progress | None
+def _measured(
+    loaded: models.LoadedModel,
+    unit: Unit,
+    settings: UnitSettings,
+    task: Task,
+    progress: Progress | None,
 ) -> UnitTables:
     ids = torch.tensor([unit.ids], dtype=torch.long)
     inputs = models.model_inputs(loaded, ids)
-    kinds = settings.kinds(unit.key)
     began = time.perf_counter()
     with ExitStack() as stack:
-        vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, kinds))
-        measurer = Measurer(loaded, unit.key, inputs, vectors, settings, progress)
+        vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, task.kinds))
+        measurer = Measurer(loaded, unit.key, inputs, vectors, settings, task, progress)
         seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
         output = loaded.model(**inputs, **models.without_cache(loaded.model))
-    measured = sum(measurer.seconds.values())
-    seconds = {"forward": time.perf_counter() - began - measured} | measurer.seconds
+    gathered = measurer.gathered
+    measured = sum(gathered.seconds.values())
+    seconds = {"forward": time.perf_counter() - began - measured} | gathered.seconds
     loss = models.next_token_loss(loaded, output, ids)
     bos_losses: dict[str, float] = {}
     if loss is not None and unit.other is not None:
@@ -72,24 +81,24 @@ def _tables(
         bos_losses = both_losses(loaded, ids, output.logits, unit.other)
         seconds["bos_check"] = time.perf_counter() - began
     del output
-    heads, curves, samples, rows = measurer.tables()
-    depth = None
-    if settings.follows_depth:
+    names = ("heads", "curves", "samples", *(("rows",) * settings.save_rows), *task.tables)
+    tables = {name: gathered.table(name) for name in names}
+    if task.depth:
         began = time.perf_counter()
-        depth = depth_table(loaded.model, unit.key, inputs, heads).fill_nan(None)
+        depth = depth_table(loaded.model, unit.key, inputs, tables["heads"])
+        tables["depth"] = depth.fill_nan(None)
         seconds["depth"] = time.perf_counter() - began
     facts = UnitFacts(
         loss=None if loss is None else float(loss[0]),
         tokens=len(unit.ids),
         start=unit.start,
-        unseen=tuple(filter(measurer.chosen, seen.unseen)),
+        unseen=list(filter(measurer.chosen, seen.unseen)),
         distrusted={k: float(v) for k, v in seen.distrusted.items() if measurer.chosen(k)},
-        tapped=tuple(measurer.tapped),
+        tapped=measurer.tapped,
         bos_losses=bos_losses,
         seconds={name: round(value, 3) for name, value in seconds.items()},
     )
-    paper = measurer.paper_tables()
-    return UnitTables(unit.key, heads, curves, samples, rows, facts, paper, depth)
+    return UnitTables(unit.key, tables, facts)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ Figures 2a, 2b and 3 stand here: Algorithms 1, 2 and 4 are means over the heads'
 
 import polars as pl
 
-from headgauge import runs
 from headgauge.errors import InputError
 from headgauge.paper import (
     assumptions,
@@ -20,8 +19,6 @@ from headgauge.paper.bands import over_heads
 from headgauge.paper.choice_table import choice_table
 from headgauge.paper.settings import ReproduceSettings
 from headgauge.registry.published import CHOICE_AND_RULE, DISTANCE_N, LARGEST_N
-from headgauge.runs.schema import PAPER
-from headgauge.scanning import ScanResult
 
 Tables = dict[str, pl.DataFrame]
 
@@ -48,16 +45,6 @@ SEPARABILITY = (
 )
 # Powers of 2 up to the last N of Figure 2b; the paper names none for Figure 3.
 SEPARABILITY_NS = (1, 2, 4, 8, 16, 32, 64, 100)
-
-
-def measured(scan: ScanResult) -> Tables:
-    """What a run of one text left, in its folder or in memory, by the names of its tables."""
-    if scan.folder is not None:
-        kept = runs.load_run(scan.folder)
-        found = {name: kept.table(name) for name in PAPER}
-    else:
-        found = {name: pl.concat([unit.paper[name] for unit in scan.units]) for name in PAPER}
-    return found | {"heads": scan.heads}
 
 
 def longest(curves: pl.DataFrame) -> int:

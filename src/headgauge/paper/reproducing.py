@@ -20,29 +20,28 @@ import polars as pl
 
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.measure.fitting import fit
-from headgauge.measure.plan import Model, Plan, check_layers, plan_of, source_of
+from headgauge.measure.plan import Model, Plan, check_layers, fit, plan_of, source_of
 from headgauge.measure.reading import Rows, Tokens, look_at, read
+from headgauge.measure.runner import default_threads, run_plan
 from headgauge.measure.unit import Source
 from headgauge.paper import fig2c_critical
 from headgauge.paper.choice_table import choice_table, closest
 from headgauge.paper.choices import Choice
-from headgauge.paper.figures import Tables, figures, longest, measured
+from headgauge.paper.figures import Tables, figures, longest
 from headgauge.paper.result import TEXTS, Judging, Reproduction, read_timing, stands
-from headgauge.paper.settings import ReproduceSettings
+from headgauge.paper.settings import EXPERIMENT, ReproduceSettings
 from headgauge.paper.timing import literal_times, timing_table
 from headgauge.paper.verdicts import Evidence, choose_reading, judge, verdict_tables
 from headgauge.paper.verdicts.sensitivity import READINGS
 from headgauge.registry.published import CHOICE_AND_RULE
-from headgauge.runs import UnitKey
-from headgauge.runs.paper_tables import open_paper, text_folder
+from headgauge.runs import REPRODUCTION, RunFolder, UnitKey, manifest, text_folder
 from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
-from headgauge.scanning.scanning import default_threads, run_plan
 
 Progress = Callable[[float], object]
 Texts = Tokens | Sequence[Tokens]
 CHOOSING = "choosing"
+RESEARCH_TYPE = "reproduction of a paper's experiments on a trained model"
 
 
 def reproduce(
@@ -111,7 +110,7 @@ def make_reproduction(
     settings = replace(settings, sensitivity_rows=rows)
     plans: dict[str, Plan] = {}
     for reading in readings:
-        plan = plan_of(source, reading, settings, notes)
+        plan = plan_of(source, reading, settings, EXPERIMENT, notes)
         if any(plan.text.sha256 == other.text.sha256 for other in plans.values()):
             raise InputError(
                 f"the text {plan.text.name} was given twice: a second text must differ"
@@ -152,7 +151,11 @@ def run_reproduction(
     """
     place = None if out is None else Path(out)
     device = plan.first.identity["model"]["device"]
-    folder = None if place is None else open_paper(place, plan.identity, device)
+    folder = None
+    if place is not None:
+        said = {"research_type": RESEARCH_TYPE, "pseudocode": EXPERIMENT.pseudocode}
+        folder = RunFolder.open(place, plan.identity, REPRODUCTION)
+        folder.describe(manifest(plan.identity, device, **said))
     shares = _shares(progress, len(plan.texts) + plan.chooses)
     looked = _look(plan, place, next(shares)) if plan.chooses else None
     settings = plan.settings if looked is None else replace(plan.settings, choice=looked[1])
@@ -162,12 +165,12 @@ def run_reproduction(
         aside = looked if not scans else None  # the first text has the other choices from the look
         own = replace(text, settings=replace(settings, others=aside is None))
         where = None if place is None else place / TEXTS / text_folder(name)
-        scans[name] = run_plan(own, where, 1, next(shares))
-        tables[name] = measured(scans[name])
+        run = run_plan(own, where, 1, next(shares))
+        scans[name], tables[name] = ScanResult.of(run), run.tables
         if aside is not None:
-            curves = tables[name]["paper_curves"]
+            curves = run.tables["paper_curves"]
             more = aside[0].join(curves, CHOICE_AND_RULE, "anti")
-            tables[name]["paper_curves"] = pl.concat([curves, more])
+            tables[name] = run.tables | {"paper_curves": pl.concat([curves, more])}
     judged = judged_frames(tables, scans, settings, plan.chooses)
     timing = () if place is None else read_timing(place)
     if not timing:
@@ -217,8 +220,8 @@ def _look(
 ) -> tuple[pl.DataFrame, Choice]:
     """All choices on the first text: their curves, and the closest of them."""
     looking = choosing_plan(plan.first, plan.settings)
-    scan = run_plan(looking, None if place is None else place / CHOOSING, 1, progress)
-    curves = measured(scan)["paper_curves"]
+    run = run_plan(looking, None if place is None else place / CHOOSING, 1, progress)
+    curves = run.tables["paper_curves"]
     critical, *_ = fig2c_critical.run(curves, plan.settings.draws)
     at_longest = curves.filter(length=longest(curves))
     return curves, closest(choice_table(at_longest, critical, None))

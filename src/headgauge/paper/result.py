@@ -11,11 +11,9 @@ from headgauge.errors import InputError
 from headgauge.paper.choices import Choice
 from headgauge.paper.settings import ReproduceSettings
 from headgauge.paper.timing import TimingRow
-from headgauge.runs.forms import check_form
-from headgauge.runs.json_files import read_json, write_json
-from headgauge.runs.known_words import Keys, Scale, Vectors
-from headgauge.runs.paper_tables import has_paper, load_paper, text_folder
-from headgauge.runs.table_run import TableRun
+from headgauge.runs import REPRODUCTION, RunFolder, load_run, text_folder
+from headgauge.runs.columns import Keys, Scale, Vectors
+from headgauge.runs.json_files import check_form, read_json, write_json
 from headgauge.runs.tables import AGAIN
 from headgauge.scanning import ScanResult
 
@@ -75,7 +73,7 @@ class Reproduction:
     def load(folder: str | Path) -> "Reproduction":
         """A finished reproduction from its folder; nothing is computed again."""
         folder = Path(folder)
-        _, paper = load_paper(folder)
+        paper = load_run(folder, REPRODUCTION).tables
         texts = paper["readings"]["text"].unique(maintain_order=True)
         scans = {text: ScanResult.load(folder / TEXTS / text_folder(text)) for text in texts}
         return Reproduction(scans, paper, _read_judging(folder), read_timing(folder), folder)
@@ -83,9 +81,9 @@ class Reproduction:
     @staticmethod
     def is_in(folder: str | Path) -> bool:
         """Whether a folder has a reproduction, not only a scan."""
-        return has_paper(Path(folder))
+        return REPRODUCTION.is_in(folder)
 
-    def keep(self, folder: TableRun) -> None:
+    def keep(self, folder: RunFolder) -> None:
         """Write the figures' tables, the timing and what is judged into the run's folder."""
         for name, frame in self.paper.items():
             folder.write(name, frame)

@@ -26,12 +26,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headgauge.errors import InputError
-from headgauge.measure.requests import OWN, CurveRequest, Probe
+from headgauge.measure.requests import OWN, CurveRequest, Experiment, Probe, Task
 from headgauge.measure.settings import TOP_NS, UnitSettings
 from headgauge.paper import assumptions, coverage, fig1_geometry, fig4_sensitivity, vanishing
 from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule
 from headgauge.registry.published import DISTANCE_N, LARGEST_N, LENGTHS
 from headgauge.runs import UnitKey
+from headgauge.runs.schema import PAPER
 
 QUICK_LENGTH = 512
 # Where not every N is measured; those of Figures 2b and 3 are among them.
@@ -93,23 +94,6 @@ class ReproduceSettings(UnitSettings):
         return halves(longest)
 
     @property
-    def reproduces(self) -> bool:
-        return True
-
-    @property
-    def pseudocode(self) -> str:
-        return "arXiv 2508.17821, Algorithms 1 to 5"
-
-    def judged(self, key: UnitKey) -> bool:
-        return key.length == self.length and not self.choosing
-
-    def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
-        return curve_requests(self, key)
-
-    def probes(self, key: UnitKey) -> tuple[Probe, ...]:
-        return head_probes(self, key)
-
-    @property
     def chosen(self) -> Choice:
         """The choice that is measured in full."""
         if self.choice is None:
@@ -146,39 +130,37 @@ def quick(settings: ReproduceSettings) -> ReproduceSettings:
     )
 
 
-def curve_requests(settings: ReproduceSettings, key: UnitKey) -> tuple[CurveRequest, ...]:
-    """The curves of a unit."""
+def task(settings: ReproduceSettings, key: UnitKey) -> Task:
+    """All that is measured in a unit."""
     if settings.choosing:
-        asked = _choices(settings, CHOICES, key)
-    elif key.window == 0:
-        asked = _first(settings, key)
-    else:
-        asked = _again(settings, key)
-    wanted = [each for each in asked if each.top_ns and each.rows != 0]
-    if settings.judged(key):
-        wanted.insert(0, CurveRequest("value", "unit", "visible", _below(TOP_NS, key)))
-    return tuple(wanted)
+        return Task(_wanted(_choices(settings, CHOICES, key)), judged=False, tables=PAPER)
+    curves = _wanted(_first(settings, key) if key.window == 0 else _again(settings, key))
+    judged = key.length == settings.length
+    if judged:
+        curves = (CurveRequest("value", "unit", "visible", _below(TOP_NS, key)), *curves)
+    return Task(curves, tuple(_probes(settings, key)), judged, tables=PAPER)
 
 
-def head_probes(settings: ReproduceSettings, key: UnitKey) -> tuple[Probe, ...]:
-    """What else is measured in a unit, head by head."""
-    if settings.choosing:
-        return ()
+EXPERIMENT = Experiment("arXiv 2508.17821, Algorithms 1 to 5", task)
+
+
+def _wanted(asked: Iterable[CurveRequest]) -> tuple[CurveRequest, ...]:
+    return tuple(each for each in asked if each.top_ns and each.rows != 0)
+
+
+def _probes(settings: ReproduceSettings, key: UnitKey) -> Iterator[Probe]:
+    """What is measured beside curves, head by head."""
     rules = settings.rules if key.window == 0 and _has_rules(settings, key) else ()
-    found = [vanishing.probe(settings.vanishing_rows, rules)]
+    yield vanishing.probe(settings.vanishing_rows, rules)
     if key.window == 0 and key.length == settings.length:
         seed = (settings.seed, key.window, key.length)
         # A softmax at another temperature is the figure itself, shifted.
         others = [name for name in RULES if name in settings.rules and "softmax" not in name]
-        rows, rule_rows = settings.sensitivity_rows, settings.sensitivity_rule_rows
-        found += [
-            fig4_sensitivity.probe(rows, settings.temperatures, seed),
-            fig4_sensitivity.rule_probe(rule_rows, others, seed),
-            fig1_geometry.probe(settings.chosen, settings.model_layers),
-            coverage.probe(settings.chosen, settings.coverage_rows),
-            assumptions.PROBE,
-        ]
-    return tuple(found)
+        yield fig4_sensitivity.probe(settings.sensitivity_rows, settings.temperatures, seed)
+        yield fig4_sensitivity.rule_probe(settings.sensitivity_rule_rows, others, seed)
+        yield fig1_geometry.probe(settings.chosen, settings.model_layers)
+        yield coverage.probe(settings.chosen, settings.coverage_rows)
+        yield assumptions.PROBE
 
 
 def _first(settings: ReproduceSettings, key: UnitKey) -> Iterator[CurveRequest]:

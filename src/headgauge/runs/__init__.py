@@ -5,56 +5,43 @@
 
     run = headgauge.runs.load_run("out")
     run.manifest["model"]["name"], run.manifest["units"]["w0000-L01024"]["loss"]
-    run.heads.sort("sink_weight", descending=True).head()
-    run.curves.filter(vectors="value", top_n=20).group_by("layer").agg(pl.mean("separability"))
+    run.tables["heads"].sort("sink_weight", descending=True).head()
+    curves = run.tables["curves"].filter(vectors="value", top_n=20)
+    curves.group_by("layer").agg(pl.mean("separability"))
 
 The files are plain parquet and JSON: `pl.read_parquet("out/heads.parquet")` does as well.
-`docs/results.md` lists every column. A run is made with `RunFolder`, unit by unit:
+`docs/results.md` lists every column, `layouts` has the tables of each kind of run. A run is made
+with `RunFolder`, by units or by tables:
 
-    run = RunFolder.open("out", settings)
-    run.write_manifest(manifest(settings=settings, ...))
-    for key in keys - run.finished():
-        run.add(measure(key))
-    run.merge(keys)
+    run = RunFolder.open("out", settings)          run = RunFolder.open("out", settings, SIMULATION)
+    run.describe(manifest(settings, "cpu", …))     run.describe(manifest(settings, "cpu", …))
+    for key in keys - run.finished():              if not run.has("rates"):
+        run.add(measure(key))                          run.write("rates", frame)
+    run.merge(keys)                                run.finish(notes)
 """
 
-from headgauge.runs.depth_schema import DepthCurveRow, DepthRow
-from headgauge.runs.environment import Hardware, SourceCode
-from headgauge.runs.manifest import Data, EdgeToken, Manifest, Model, Splits, manifest
+from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, Layout, text_folder
+from headgauge.runs.manifest import Data, EdgeToken, Manifest, Model, Splits, UnitFacts, manifest
 from headgauge.runs.manifest_file import begun_settings
 from headgauge.runs.run_folder import Run, RunFolder, begun_units, load_run
-from headgauge.runs.schema import (
-    HEAD,
-    TABLES,
-    UNIT,
-    CurveRow,
-    HeadRow,
-    QueryRow,
-    SampleRow,
-    frame_schema,
-)
-from headgauge.runs.tables import KEYS
-from headgauge.runs.units import UnitFacts, UnitKey, UnitTables, read_unit, write_unit
+from headgauge.runs.schema import CurveRow, DepthCurveRow, DepthRow, HeadRow, frame_schema
+from headgauge.runs.units import UnitKey, UnitTables, write_unit
 
 __all__ = [
-    "HEAD",
-    "KEYS",
-    "TABLES",
-    "UNIT",
+    "REPRODUCTION",
+    "SCAN",
+    "SIMULATION",
     "CurveRow",
     "Data",
     "DepthCurveRow",
     "DepthRow",
     "EdgeToken",
-    "Hardware",
     "HeadRow",
+    "Layout",
     "Manifest",
     "Model",
-    "QueryRow",
     "Run",
     "RunFolder",
-    "SampleRow",
-    "SourceCode",
     "Splits",
     "UnitFacts",
     "UnitKey",
@@ -64,6 +51,6 @@ __all__ = [
     "frame_schema",
     "load_run",
     "manifest",
-    "read_unit",
+    "text_folder",
     "write_unit",
 ]

@@ -7,13 +7,13 @@
     dynamics/phase.parquet     PhaseRow     the share of pairs that are one, over time and β
     dynamics/sphere.parquet    SphereRow    particles on the 2-sphere, for the animation
 
-`scheme` is a name of `headgauge.particles.schemes` or "unnormalised", the baseline without softmax's
-denominator. A gap is 1 − cosine.
+`scheme` is a name of `headgauge.particles.schemes` or "unnormalised", the baseline without the
+denominator of softmax. A gap is 1 − cosine.
 """
 
 from dataclasses import dataclass
 
-from headgauge.runs.known_words import Finite, Scheme, Share, Weights
+from headgauge.runs.columns import Finite, Scheme, Share, Weights
 
 
 @dataclass(frozen=True)

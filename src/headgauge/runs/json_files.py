@@ -1,19 +1,31 @@
-"""JSON as a run writes it: plain values, nothing of the machine, the same bytes for the same."""
+"""JSON as a run writes it (plain values, nothing of the machine, the same bytes for the same), and
+the one look at what was read: whether it has the form of a type."""
 
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from headgauge.atomic import whole_file
-from headgauge.errors import InputError
+from headgauge.atomic import encodes, whole_file
+from headgauge.errors import LARGEST, InputError
 
 # From the root, a drive, the home folder or `file://`; not the slash of a URL, `org/name` or `a/b`.
 _PATH = re.compile(
     r"(?:file://|(?<![\w:/.~\\]))(?:[A-Za-z]:|~\w*)?[/\\][^\s'\"`,;:()<>|/\\][^\s'\"`,;:()<>|]*"
 )
+_NAMES = {
+    NoneType: "null",
+    bool: "true or false",
+    int: "a whole number from 0 on",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    tuple: "a list",
+    dict: "an object",
+}
 
 
 def plain(value: Any) -> Any:
@@ -37,7 +49,8 @@ def plain(value: Any) -> Any:
 
 def without_paths(text: str) -> str:
     """A text with the last part in place of each path of this machine."""
-    if "\n" not in text and _is_path(text):
+    known = Path(text).is_absolute() or re.match(r"[A-Za-z]:[\\/]|~\w*[\\/]", text)
+    if known and "\n" not in text:
         return _last(text)
     return _PATH.sub(lambda found: _last(found[0]), _home_as_tilde(text))
 
@@ -54,13 +67,8 @@ def _home_as_tilde(text: str) -> str:
     return re.sub(alone, "~", text)
 
 
-def _is_path(text: str) -> bool:
-    return Path(text).is_absolute() or bool(re.match(r"[A-Za-z]:[\\/]|~\w*[\\/]", text))
-
-
 def _last(path: str) -> str:
-    kind = PureWindowsPath if "\\" in path else PurePosixPath
-    return kind(path).name
+    return (PureWindowsPath if "\\" in path else PurePosixPath)(path).name
 
 
 def json_text(value: Mapping[str, Any]) -> str:
@@ -86,3 +94,76 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{path} is damaged: no JSON object")
     return value
+
+
+def check_form(path: Path, value: Any, form: Any, at: str = "", remedy: str = "") -> None:
+    """An InputError that names the file and the first field in it that is not of the form."""
+    wrong = next(_misfits(value, form, at), None)
+    if wrong is not None:
+        what = remedy or "choose another folder or remove it"
+        raise InputError(f"{path} is damaged: {wrong}: {what}")
+
+
+def _misfits(value: Any, form: Any, at: str) -> Iterator[str]:
+    """What does not fit, field by field; `form` is made of TypedDicts and plain types."""
+    outer, parts = get_origin(form) or form, get_args(form)
+    inside = f"{at}." if at else ""
+    if form is Any:
+        return
+    if outer in (Union, UnionType):
+        fitting = [part for part in parts if _is_a(value, get_origin(part) or part)]
+        if fitting:
+            yield from _misfits(value, fitting[0], at)
+        else:
+            yield _misfit(at, value, " or ".join(_name(part) for part in parts))
+    elif outer is Literal:
+        if value not in parts:
+            yield _misfit(at, value, " or ".join(repr(word) for word in parts))
+    elif not _is_a(value, outer):
+        yield _misfit(at, value, _name(form))
+    elif is_typeddict(form):
+        for name, part in get_type_hints(form).items():
+            if name in value:
+                yield from _misfits(value[name], part, inside + name)
+            elif name in form.__required_keys__:
+                yield f"{inside}{name} is missing"
+    elif outer is dict:
+        for name, each in value.items():
+            yield from _misfits(name, parts[0], f"a name in {at}")
+            yield from _misfits(each, parts[1], inside + name)
+    elif outer in (list, tuple):
+        several = len(parts) == 1 or parts[-1] is ...
+        if not several and len(value) != len(parts):
+            yield f"{at} has {len(value)} entries, not {len(parts)}"
+            return
+        for place, each in enumerate(value):
+            yield from _misfits(each, parts[0 if several else place], f"{at}[{place}]")
+
+
+def _is_a(value: Any, form: Any) -> bool:
+    """JSON has no tuples, and true is no number."""
+    if form is Literal:
+        return isinstance(value, str)
+    if is_typeddict(form) or form is dict:
+        return isinstance(value, Mapping)
+    if form in (list, tuple):
+        return isinstance(value, list | tuple)
+    if form in (int, float) and isinstance(value, bool):
+        return False
+    if form is int:
+        return isinstance(value, int) and 0 <= value <= LARGEST
+    if form is float:
+        return isinstance(value, int | float) and abs(value) < math.inf
+    if form is str:
+        return isinstance(value, str) and encodes(value)
+    return isinstance(value, form)
+
+
+def _name(form: Any) -> str:
+    return _NAMES.get(get_origin(form) or form, "an object")
+
+
+def _misfit(at: str, value: Any, wanted: str) -> str:
+    shown = isinstance(value, str | int | float) and not isinstance(value, bool)
+    there = ascii(value)[:40] if shown else _NAMES.get(type(value), "an object")
+    return f"{at or 'it'} is {there}, not {wanted}"

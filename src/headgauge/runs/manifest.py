@@ -7,17 +7,11 @@ user name or host name is in it: a path that comes in is cut to its last part. A
 finite is the text "nan", "inf" or "-inf".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
-from headgauge.runs.environment import (
-    Hardware,
-    SourceCode,
-    hardware,
-    software,
-    source_code,
-)
+from headgauge.runs.environment import Hardware, SourceCode, hardware, software, source_code
 from headgauge.runs.json_files import plain
 
 FORMAT = "headgauge run 1"
@@ -95,8 +89,8 @@ class UnitRecord(TypedDict):
     bos_losses: NotRequired[dict[str, float | NotFinite]]  # with_bos, without_bos: first window
 
 
-class UnitFactsRecord(UnitRecord):
-    """The same as its folder has them."""
+class UnitFacts(UnitRecord):
+    """The same where the unit is, with what it took."""
 
     seconds: dict[str, float]  # by phase
 
@@ -105,7 +99,7 @@ class UnitFile(TypedDict):
     """What unit.json holds."""
 
     tables: dict[str, str]  # the sha256 of each
-    facts: UnitFactsRecord
+    facts: UnitFacts
 
 
 class TableRecord(TypedDict):
@@ -147,31 +141,16 @@ class Manifest(TypedDict):
 
 
 def manifest(
-    *,
-    settings: Mapping[str, Any],
-    research_type: str,
-    pseudocode: str,
-    data: Data,
-    splits: Splits,
-    model: Model,
-    device: str,
-    gpu: str | None = None,
-    seeds: Mapping[str, int] | None = None,
-    notes: Sequence[str] = (),
+    settings: Mapping[str, Any], device: str, gpu: str | None = None, **described: Any
 ) -> Manifest:
-    """The manifest of a run that starts now, with the code, machine and packages at hand."""
-    made = first_manifest(settings)
-    made["research_type"] = research_type
-    made["pseudocode"] = pseudocode
-    made["source_code"] = source_code()
-    made["data"] = data
-    made["splits"] = splits
-    made["model"] = model
-    made["seeds"] = dict(seeds or {})
-    made["hardware"] = hardware(device, gpu)
-    made["software"] = software()
-    made["notes"] = list(notes)
-    return plain(made)
+    """The manifest of a run that starts now, with the code, machine and packages at hand;
+    `described` has what else there is to say before the run, by its key."""
+    around = {
+        "source_code": source_code(),
+        "hardware": hardware(device, gpu),
+        "software": software(),
+    }
+    return plain({**first_manifest(settings), **described, **around})
 
 
 def first_manifest(settings: Mapping[str, Any]) -> Manifest:
@@ -196,6 +175,17 @@ def first_manifest(settings: Mapping[str, Any]) -> Manifest:
             times=Times(started=now(), finished=None, resumed=0, seconds={}, units={}),
         )
     )
+
+
+def keep_facts(made: Manifest, facts: Mapping[str, UnitFacts]) -> None:
+    """The facts of the units, by name, where a manifest has them."""
+    times = made["times"]
+    made["units"], times["units"], times["seconds"] = {}, {}, {}
+    for name, known in facts.items():
+        record = plain({key: value for key, value in known.items() if key != "seconds"})
+        made["units"][name], times["units"][name] = record, dict(known["seconds"])
+        for phase, spent in known["seconds"].items():
+            times["seconds"][phase] = times["seconds"].get(phase, 0.0) + spent
 
 
 def now() -> str:

@@ -1,5 +1,6 @@
 """manifest.json in a run's folder: begun, taken up, changed, read."""
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,12 +9,11 @@ from typing import Any, cast
 
 from headgauge.atomic import WRITING, check_name, locked
 from headgauge.errors import InputError
-from headgauge.runs.differences import differences, sentence
-from headgauge.runs.forms import check_form
-from headgauge.runs.json_files import plain, read_json, write_json
+from headgauge.runs.json_files import check_form, plain, read_json, write_json
 from headgauge.runs.manifest import FORMAT, Manifest, first_manifest
 
 MANIFEST = "manifest.json"
+_SHOWN, _LONGEST = 3, 40  # differences, and characters of a value
 
 
 def find_manifest(path: Path) -> Manifest | None:
@@ -79,3 +79,38 @@ def _refuse_foreign(path: Path) -> None:
             f"{path} holds no run but other files ({foreign[0]!r}{more}): choose another --out or "
             "an empty folder"
         )
+
+
+def differences(there: dict[str, Any], here: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """The values that differ, by dotted name, as they read there and here."""
+    old, new = _flat(there), _flat(here)
+    names = list(new) + [name for name in old if name not in new]
+    return {
+        name: (_said(name, old), _said(name, new))
+        for name in names
+        if (name in old) != (name in new) or old.get(name) != new.get(name)
+    }
+
+
+def sentence(found: dict[str, tuple[str, str]], there: str = "there", here: str = "here") -> str:
+    """ "length is 512 there, 1024 here; offset is 0 there, 7 here; ... and 2 more"."""
+    said = [f"{name} is {old} {there}, {new} {here}" for name, (old, new) in found.items()]
+    more = len(said) - _SHOWN
+    return "; ".join(said[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _flat(values: dict[str, Any], above: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            flat |= _flat(value, f"{above}{name}.")
+        else:
+            flat[above + name] = value
+    return flat
+
+
+def _said(name: str, values: dict[str, Any]) -> str:
+    if name not in values:
+        return "not set"
+    text = json.dumps(values[name], ensure_ascii=False)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -24,7 +24,7 @@ exist.
 
 from dataclasses import dataclass
 
-from headgauge.runs.known_words import (
+from headgauge.runs.columns import (
     Expected,
     Keys,
     Logits,
@@ -35,6 +35,19 @@ from headgauge.runs.known_words import (
     Size,
     Vectors,
 )
+
+
+@dataclass(frozen=True)
+class _ForChoice:
+    text: str
+    vectors: Vectors  # "value", "hidden", "embedding" or "final"
+    scale: Scale  # "unit" or "raw": the length of the vectors
+    keys: Keys  # "visible" or "all": the keys that count
+
+
+@dataclass(frozen=True)
+class _UnderRule(_ForChoice):
+    rule: str  # "model": the model's own weights; else the rule put on the same logits
 
 
 @dataclass(frozen=True)
@@ -67,14 +80,9 @@ class PointRow:
 
 
 @dataclass(frozen=True)
-class FigureRow:
+class FigureRow(_UnderRule):
     """A measure at one L and N: its mean over heads and windows, and how the heads spread."""
 
-    text: str
-    vectors: Vectors
-    scale: Scale
-    keys: Keys
-    rule: str  # "model": the model's own weights; else the rule put on the same logits
     length: int  # L
     top_n: int  # N
     measure: str  # a column of CurveRow
@@ -92,14 +100,9 @@ class FigureRow:
 
 
 @dataclass(frozen=True)
-class CriticalRow:
+class CriticalRow(_UnderRule):
     """The first N at which the test no longer tells distance and expectation apart."""
 
-    text: str
-    vectors: Vectors
-    scale: Scale
-    keys: Keys
-    rule: str
     length: int
     expected: Expected  # "printed" (false), "appendix" (eq. 24), "upper" (above the true one)
     level: float  # of the test: 0.01 in the text, 0.05 in Algorithm 3
@@ -122,15 +125,10 @@ class CriticalRow:
 
 
 @dataclass(frozen=True)
-class GrowthRow:
+class GrowthRow(_UnderRule):
     """The exponent of the critical N in L, which is the slope of log N over log L, draw by draw,
     with 144 heads drawn at random, or all if there are fewer."""
 
-    text: str
-    vectors: Vectors
-    scale: Scale
-    keys: Keys
-    rule: str
     expected: Expected
     level: float
     exponent: float | None  # the middle draw; None: most draws lack a critical N at some L
@@ -143,14 +141,9 @@ class GrowthRow:
 
 
 @dataclass(frozen=True)
-class KsTestRow:
+class KsTestRow(_UnderRule):
     """One test: per-head mean distances against per-head mean expectations."""
 
-    text: str
-    vectors: Vectors
-    scale: Scale
-    keys: Keys
-    rule: str
     length: int
     expected: Expected
     top_n: int
@@ -183,13 +176,9 @@ class SensitivityFigureRow:
 
 
 @dataclass(frozen=True)
-class ChoiceRow:
+class ChoiceRow(_ForChoice):
     """One choice of vectors, their length and keys, beside the paper's numbers."""
 
-    text: str
-    vectors: Vectors
-    scale: Scale
-    keys: Keys
     critical_n: Size | None  # printed expectation, level .01, longest L, 144 heads where there are
     critical_share: Part | None
     critical_n_corrected: Size | None  # eq. 24

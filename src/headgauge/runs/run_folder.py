@@ -1,40 +1,46 @@
-"""The folder of a run: begun, taken up again, finished, read.
+"""The folder of a run, of whichever layout: begun, taken up again, finished, read.
 
-DIR/manifest.json     what the run was (`manifest.Manifest`)
-DIR/heads.parquet     the tables, once it is finished; also curves, samples and, on request, rows
-                      and depth
-DIR/units/…           the pieces they are made of (`units`)
+DIR/manifest.json      what the run was (`manifest.Manifest`)
+DIR/heads.parquet, …   its tables, where its layout (`layouts`) has them
+DIR/units/…            the pieces that those of a scan are made of (`units`)
 """
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
 
-from headgauge.atomic import folder_to_write, one_line, sweep
+from headgauge.atomic import folder_to_write, one_line, sweep, whole_file
 from headgauge.errors import InputError
-from headgauge.runs.differences import differences, sentence
-from headgauge.runs.forms import check_form
-from headgauge.runs.json_files import plain
-from headgauge.runs.manifest import Data, Facts, Manifest, Model, Splits, TableRecord, now
+from headgauge.runs.json_files import check_form, plain
+from headgauge.runs.layouts import SCAN, Layout
+from headgauge.runs.manifest import Manifest, TableRecord, keep_facts, now
 from headgauge.runs.manifest_file import (
     MANIFEST,
     begin_or_take_up,
     changed_manifest,
+    differences,
     find_manifest,
+    sentence,
 )
-from headgauge.runs.schema import HEAD, TABLES
-from headgauge.runs.tables import AGAIN, join_tables, scan_table, scanned, sha256
+from headgauge.runs.tables import (
+    AGAIN,
+    checked,
+    height,
+    join_tables,
+    scan_table,
+    sha256,
+    write_table,
+)
 from headgauge.runs.units import (
     UNITS,
     UnitKey,
     UnitTables,
     is_whole,
-    read_facts,
-    read_tables,
+    read_unit,
     remove_unit,
     unit_folder,
     write_unit,
@@ -45,24 +51,27 @@ _SURROUNDINGS = ("source_code", "hardware", "software")
 
 @dataclass(eq=False)
 class RunFolder:
-    """A run that is being made. Open it once; workers may `add` units through copies of it."""
+    """A run that is being made: by units, which are merged, or table by table. Open it once;
+    workers may `add` units through copies of it."""
 
     path: Path
     manifest: Manifest
+    layout: Layout
 
     @classmethod
-    def open(cls, path: str | Path, settings: Mapping[str, Any]) -> "RunFolder":
+    def open(
+        cls, path: str | Path, settings: Mapping[str, Any], layout: Layout = SCAN
+    ) -> "RunFolder":
         """Begin a run, or take up one that has the same settings."""
         path = Path(path)
         folder_to_write(path)
         # The manifest comes first: a folder without one that holds anything is foreign.
         made = begin_or_take_up(path, settings)
-        with one_line(path):
-            (path / UNITS).mkdir(exist_ok=True)
-            sweep(path / UNITS)
-        return cls(path, made)
+        for place in (UNITS, layout.folder):
+            sweep(path / place)
+        return cls(path, made, layout)
 
-    def write_manifest(self, described: Manifest) -> None:
+    def describe(self, described: Manifest) -> None:
         """Say what the run is; its settings, state and times stay as the folder has them.
 
         A run that is taken up keeps the code, packages and hardware it was begun with, and a note
@@ -89,9 +98,9 @@ class RunFolder:
                 remove_unit(self.path, key)
         return done
 
-    def add(self, tables: UnitTables) -> None:
+    def add(self, unit: UnitTables) -> None:
         """Write a unit; see `write_unit`."""
-        write_unit(self.path, tables)
+        write_unit(self.path, unit)
 
     def merge(self, keys: Iterable[UnitKey]) -> None:
         """Put the tables of these units together and finish the manifest.
@@ -105,95 +114,108 @@ class RunFolder:
                 f"{self.path} cannot be finished: {len(missing)} of {len(ordered)} units are "
                 "missing" + (f", the first is {missing[0]}" if missing else "")
             )
-        names = self._tables(ordered)
-        for name in names:
-            parts = [unit_folder(self.path, key) / f"{name}.parquet" for key in ordered]
-            join_tables(parts, self.path / f"{name}.parquet")
-        self._finish(ordered, names)
-
-    def _tables(self, keys: list[UnitKey]) -> list[str]:
-        """The tables of the units, which must all have the same."""
-        first = read_tables(self.path, keys[0])
-        for key in keys[1:]:
-            if set(read_tables(self.path, key)) != set(first):
+        units = {key: read_unit(self.path, key) for key in ordered}
+        first = units[ordered[0]]["tables"]
+        for key, unit in units.items():
+            if other := first.keys() ^ unit["tables"].keys():
                 raise InputError(
-                    f"{self.path} cannot be finished: only one of {keys[0].name} and {key.name} "
-                    f"has the table {sorted(set(first) ^ set(read_tables(self.path, key)))[0]}"
+                    f"{self.path} cannot be finished: only one of {ordered[0].name} and {key.name} "
+                    f"has the table {sorted(other)[0]}"
                 )
-        return first
-
-    def _finish(self, keys: list[UnitKey], names: list[str]) -> None:
-        seconds: dict[str, float] = {}
+        for name in first:
+            parts = [unit_folder(self.path, key) / f"{name}.parquet" for key in ordered]
+            join_tables(parts, self._file(name))
         with changed_manifest(self.path) as made:
-            times = made["times"]
-            made["units"], times["units"] = {}, {}
-            for key in keys:
-                facts = asdict(read_facts(self.path, key))
-                times["units"][key.name] = facts.pop("seconds")
-                made["units"][key.name] = plain(facts)
-                for phase, spent in times["units"][key.name].items():
-                    seconds[phase] = seconds.get(phase, 0.0) + spent
-            times["seconds"] = seconds
-            times["finished"] = now()
-            made["tables"] = {name: _table_record(self.path, name) for name in names}
-            made["status"] = "finished"
+            keep_facts(made, {key.name: unit["facts"] for key, unit in units.items()})
+            made["tables"] = {name: self._record(name) for name in first}
+        self.finish()
+
+    def has(self, name: str) -> bool:
+        """Whether a table is there and as it was written."""
+        try:
+            self.read(name)
+        except InputError:
+            return False
+        return True
+
+    def read(self, name: str) -> pl.DataFrame:
+        """A table, whichever process made it."""
+        found = find_manifest(self.path) or self.manifest
+        return _table(self.path, self.layout, found, name).collect()
+
+    def write(self, name: str, frame: pl.DataFrame, seconds: float | None = None) -> None:
+        """One table, whole or not at all, and the seconds it took."""
+        frame = checked(name, frame, self.layout.tables[name])
+        with changed_manifest(self.path) as made:
+            with one_line(self._file(name).parent):
+                self._file(name).parent.mkdir(exist_ok=True)
+            with whole_file(self._file(name)) as temporary:
+                write_table(temporary, frame)
+            made["tables"][name] = self._record(name)
+            if seconds is not None:
+                made["times"]["seconds"][name] = round(seconds, 3)
         self.manifest = made
+
+    def finish(self, notes: list[str] | None = None) -> None:
+        """All tables are there; `notes` are the run's."""
+        with changed_manifest(self.path) as made:
+            made["status"], made["times"]["finished"] = "finished", now()
+            made["notes"] = made["notes"] if notes is None else notes
+        self.manifest = made
+
+    def _file(self, name: str) -> Path:
+        return self.layout.file(self.path, name)
+
+    def _record(self, name: str) -> TableRecord:
+        return TableRecord(rows=height(self._file(name)), sha256=sha256(self._file(name)))
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A finished run. `rows` may be large and is read when it is collected; None if not kept."""
+    """A finished run: its tables by name. `rows` may be large and is read when it is collected;
+    None if not kept. `folder` is None for a run that is only in memory."""
 
-    path: Path
     manifest: Manifest
-    heads: pl.DataFrame
-    curves: pl.DataFrame
-    samples: pl.DataFrame
-    rows: pl.LazyFrame | None
-
-    def table(self, name: str) -> pl.DataFrame:
-        """Another table of the run, such as `depth` or those a reproduction has."""
-        return _table(self.path, self.manifest, name).collect()
+    tables: dict[str, pl.DataFrame]
+    rows: pl.LazyFrame | None = None
+    folder: Path | None = None
 
 
-def load_run(path: str | Path) -> Run:
-    """A finished run, from its folder."""
+def load_run(path: str | Path, layout: Layout = SCAN, names: Collection[str] | None = None) -> Run:
+    """A finished run from its folder, with all its tables, or those of them with these names."""
     path = Path(path)
     found = find_manifest(path)
-    if found is None:
-        what = f"it has no {MANIFEST}" if path.is_dir() else "there is no such folder"
-        raise InputError(f"{path} is no run of headgauge: {what}")
+    if found is None or not layout.is_in(path):
+        what = f"it has no {layout.folder or MANIFEST}"
+        what = what if path.is_dir() else "there is no such folder"
+        raise InputError(f"{path} is no {layout.name} of headgauge: {what}")
     if found["status"] != "finished":
         raise InputError(
             f"{path} is not finished: repeat the command that began it, and it goes on from there"
         )
-    _check_described(path / MANIFEST, found)
-    heads, curves, samples = (
-        _table(path, found, name).collect() for name in ("heads", "curves", "samples")
-    )
-    for name, frame in (("curves", curves.filter(pl.col("rows") > 0)), ("samples", samples)):
-        if frame.join(heads, on=HEAD, how="anti").height:
-            file = path / f"{name}.parquet"
-            raise InputError(f"{file} is damaged: it has heads that heads.parquet lacks; {AGAIN}")
-    rows = _table(path, found, "rows") if "rows" in found["tables"] else None
-    return Run(path, found, heads, curves, samples, rows)
-
-
-def _table(path: Path, manifest: Manifest, name: str) -> pl.LazyFrame:
-    if name not in manifest["tables"]:
-        raise InputError(f"{path} has no table {name}")
-    written = manifest["tables"][name]["sha256"]
-    return scan_table(TABLES[name], path / f"{name}.parquet", written)
-
-
-def _check_described(file: Path, found: Manifest) -> None:
-    """A finished run says what it read, and has facts of units that can be."""
-    for name, form in (("model", Model), ("data", Data), ("splits", Splits)):
-        check_form(file, found[name], form, name)
-    check_form(file, cast(Model, found["model"])["facts"], Facts, "model.facts")
+    for place, form in layout.needs.items():
+        value: Any = found
+        for name in place.split("."):
+            value = value[name]
+        check_form(path / MANIFEST, value, form, place)
     for name in found["units"]:
         if UnitKey.from_name(name) is None:
-            raise InputError(f"{file} is damaged: {name!r} is no unit; {AGAIN}")
+            raise InputError(f"{path / MANIFEST} is damaged: {name!r} is no unit; {AGAIN}")
+    left_out = {name for name in layout.on_request if name not in found["tables"]} | {"rows"}
+    wanted = [name for name in names or layout.tables if name not in left_out]
+    tables = {name: _table(path, layout, found, name).collect() for name in wanted}
+    for name, said in layout.damage(tables):
+        raise InputError(f"{layout.file(path, name)} is damaged: {said}; {AGAIN}")
+    kept = "rows" in layout.on_request and "rows" in found["tables"]
+    rows = _table(path, layout, found, "rows") if kept else None
+    return Run(found, tables, rows, path)
+
+
+def _table(path: Path, layout: Layout, manifest: Manifest, name: str) -> pl.LazyFrame:
+    if name not in manifest["tables"]:
+        raise InputError(f"{path} has no table {name}; {AGAIN}")
+    written = manifest["tables"][name]["sha256"]
+    return scan_table(layout.tables[name], layout.file(path, name), written)
 
 
 def begun_units(path: str | Path) -> set[UnitKey]:
@@ -212,9 +234,3 @@ def _changed(before: Manifest, after: Manifest) -> list[str]:
             changed = sentence(found, "before", "after")
             notes.append(f"taken up with another {part.replace('_', ' ')}: {changed}")
     return notes
-
-
-def _table_record(path: Path, name: str) -> TableRecord:
-    file = path / f"{name}.parquet"
-    height = scanned([file]).select(pl.len()).collect().item()
-    return TableRecord(rows=height, sha256=sha256(file))

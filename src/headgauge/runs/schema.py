@@ -4,7 +4,7 @@
     curves.parquet   CurveRow     one row per window × head × N × vectors × keys
     samples.parquet  SampleRow    a few rows of every head with their heaviest keys
     rows.parquet     QueryRow     on request: one row per window × head × query
-    depth.parquet    DepthRow     on request: one row per window × layer (`depth_schema`)
+    depth.parquet    DepthRow     on request: one row per window × layer
 
 and, where the run is a reproduction of the paper,
 
@@ -20,14 +20,12 @@ Every number is a mean over the counted query rows of its window unless its comm
 type into polars' schema, and every table a run writes has exactly that one.
 """
 
-from dataclasses import dataclass, fields
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from headgauge.runs.depth_schema import DepthRow
-from headgauge.runs.known_words import Keys, Logits, Range, Scale, Seen, Vectors
+from headgauge.runs.columns import Keys, Logits, Scale, Seen, Vectors, columns
 
 # What names a head: `layer` counts the attention modules in the model's order, and a module that
 # runs more than once per pass (a shared layer) has an `occurrence` for each.
@@ -36,15 +34,27 @@ UNIT = ("window", "length")
 
 
 @dataclass(frozen=True)
-class HeadRow:
-    """A head in a window: the measures that need no N."""
+class InWindow:
+    """What names a window."""
 
     window: int  # from 0
-    length: int  # L, tokens in the window; a document may have fewer, see rows
+    length: int  # L, tokens in the window; a document may have fewer
+
+
+@dataclass(frozen=True)
+class OfHead(InWindow):
+    """What names a head in a window."""
+
     layer: int  # place of the attention module among the model's, from 0
     occurrence: int  # 0, or the how-manieth call of a shared module
     module: str  # its name in the model
     head: int
+
+
+@dataclass(frozen=True)
+class HeadRow(OfHead):
+    """A head in a window: the measures that need no N."""
+
     kv_head: int  # the key and value head it reads
     cross: bool  # the keys come from the encoder
     seen: Seen  # "qkv": recomputed from q, k, v; "softmax": tapped, values unseen
@@ -62,15 +72,9 @@ class HeadRow:
 
 
 @dataclass(frozen=True)
-class CurveRow:
+class CurveRow(OfHead):
     """A head in a window at one N, for one choice of vectors and keys."""
 
-    window: int
-    length: int
-    layer: int
-    occurrence: int
-    module: str
-    head: int
     top_n: int  # N
     vectors: Vectors  # "value", "hidden", "embedding" or "final"
     scale: Scale  # "unit" or "raw": the length of the vectors
@@ -93,15 +97,9 @@ class CurveRow:
 
 
 @dataclass(frozen=True)
-class SampleRow:
+class SampleRow(OfHead):
     """One of the heaviest keys of a sampled query row."""
 
-    window: int
-    length: int
-    layer: int
-    occurrence: int
-    module: str
-    head: int
     row: int  # the query's place in the window
     query_id: int
     query_text: str | None  # None without a tokenizer
@@ -114,15 +112,9 @@ class SampleRow:
 
 
 @dataclass(frozen=True)
-class QueryRow:
+class QueryRow(OfHead):
     """One query row of a head: what `HeadRow` averages."""
 
-    window: int
-    length: int
-    layer: int
-    occurrence: int
-    module: str
-    head: int
     row: int
     visible: int
     entropy: float
@@ -135,6 +127,47 @@ class QueryRow:
 
 
 @dataclass(frozen=True)
+class DepthRow(InWindow):
+    """The tokens of a window where they enter a layer; the last row is after the last layer."""
+
+    layer: int  # 0: the embeddings; as many as there are layers: after the last
+    module: str  # the layer they enter; empty after the last
+    scheme: str | None  # where that layer has its norms: "pre_ln", "post_ln", "peri_ln", "other"
+    tokens: int  # those that are counted: the first is left out where it is a sink
+    mean_cosine: float  # over pairs
+    pair_low: float  # 5 % and 95 % over pairs
+    pair_high: float
+    least_cosine: float
+    together: float  # share of pairs with a cosine of .999 or more
+    clusters: int  # groups linked by such pairs
+    energy: float  # Σ_ij e^{⟨θ_i,θ_j⟩ − 1}/(2n²): with β = 1
+    variance: float  # 1 − |mean direction|²
+    radius: float  # mean length of the vectors
+    radius_low: float  # 5 % and 95 % over tokens
+    radius_high: float
+    attention_norm: float | None  # mean length of what the layer's attention adds
+    other_norm: float | None  # of what the rest of the layer (the MLP) adds
+    speed: float | None  # mean angle in radians a token turns in the layer
+    speed_low: float | None  # 5 % and 95 % over tokens
+    speed_high: float | None
+    attention_speed: float | None  # mean angle that the attention's part alone would turn it
+    effective_n: float | None  # keys a head attends to, exp(entropy), mean over heads
+
+
+@dataclass(frozen=True)
+class DepthCurveRow:
+    """What a scheme's equiangular system predicts, started where the model starts."""
+
+    scheme: str
+    recognised: bool  # the scheme of this model
+    layer: int
+    gamma: float  # to be seen beside mean_cosine
+    radius: float  # in the model's units, beside radius
+    beta: float  # whose softmax, masked as the model's, spreads over as many keys as its heads do
+    tokens: int
+
+
+@dataclass(frozen=True)
 class PaperCurveRow(CurveRow):
     """A head in a window at one N, for one choice of vectors and keys and one rule."""
 
@@ -142,15 +175,9 @@ class PaperCurveRow(CurveRow):
 
 
 @dataclass(frozen=True)
-class SensitivityRow:
+class SensitivityRow(OfHead):
     """Algorithm 5 for one head: g at one temperature, ε and direction, over drawn query rows."""
 
-    window: int
-    length: int
-    layer: int
-    occurrence: int
-    module: str
-    head: int
     logits: Logits  # "scaled" (by 1/√d, as the model does) or "raw"
     direction: str  # "random", "random over all keys", "random under …", "worst", "exact", …
     epsilon: float  # 0: the limit
@@ -161,18 +188,12 @@ class SensitivityRow:
 
 
 @dataclass(frozen=True)
-class KeyPointRow:
+class KeyPointRow(OfHead):
     """A key of one query row, its vector and its weighted vector seen in a plane (Figure 1).
 
     One axis is the direction of s, the other the one along which the weighted vectors spread most.
     """
 
-    window: int
-    length: int
-    layer: int
-    occurrence: int
-    module: str
-    head: int
     row: int  # the query's place in the window
     key: int  # the key's place
     key_text: str | None
@@ -190,7 +211,7 @@ class KeyPointRow:
 
 
 @dataclass(frozen=True)
-class VanishingHeadRow:
+class VanishingHeadRow(OfHead):
     """Lemma 1 and Corollary 1 for one head under one rule, over drawn query rows in the window's
     last quarter, which see nearly all of it.
 
@@ -198,12 +219,6 @@ class VanishingHeadRow:
     geometric mean over the rows.
     """
 
-    window: int
-    length: int
-    layer: int
-    occurrence: int
-    module: str
-    head: int
     rule: str  # "model" or another rule on the same logits
     rows: int
     largest_weight: float
@@ -215,18 +230,12 @@ class VanishingHeadRow:
 
 
 @dataclass(frozen=True)
-class SharedTokenRow:
+class SharedTokenRow(OfHead):
     """A token that all heads of a layer are asked for, and whether this head separates it.
 
     The tokens are the N with the largest mean weight over the layer's heads in a query row.
     """
 
-    window: int
-    length: int
-    layer: int
-    occurrence: int
-    module: str
-    head: int
     row: int
     key: int
     top_n: int  # N
@@ -234,15 +243,10 @@ class SharedTokenRow:
 
 
 @dataclass(frozen=True)
-class VectorSetRow:
-    """A set of vectors of a window, brought to unit length: Assumptions 1 and 2."""
+class VectorSetRow(OfHead):
+    """A set of vectors of a window, brought to unit length: Assumptions 1 and 2. `head` is the
+    first that uses the set."""
 
-    window: int
-    length: int
-    layer: int
-    occurrence: int
-    module: str
-    head: int  # the first that uses the set
     vectors: Vectors
     dim: int
     tokens: int
@@ -255,6 +259,7 @@ class VectorSetRow:
 
 # Only a reproduction has them.
 PAPER = ("paper_curves", "sensitivity", "points", "vanishing", "shared_tokens", "vector_sets")
+ON_REQUEST = ("rows", "depth", *PAPER)
 
 TABLES: dict[str, type] = {
     "heads": HeadRow,
@@ -270,6 +275,21 @@ TABLES: dict[str, type] = {
     "vector_sets": VectorSetRow,
 }
 
+# What names a row, and what a table is sorted by.
+KEYS: dict[str, tuple[str, ...]] = {
+    "heads": (*UNIT, *HEAD),
+    "curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys"),
+    "samples": (*UNIT, *HEAD, "row", "rank"),
+    "rows": (*UNIT, *HEAD, "row"),
+    "depth": (*UNIT, "layer"),
+    "paper_curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys", "rule"),
+    "sensitivity": (*UNIT, *HEAD, "logits", "direction", "epsilon", "temperature"),
+    "points": (*UNIT, *HEAD, "row", "key"),
+    "vanishing": (*UNIT, *HEAD, "rule"),
+    "shared_tokens": (*UNIT, *HEAD, "row", "key"),
+    "vector_sets": (*UNIT, *HEAD, "vectors"),
+}
+
 _TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}
 
 
@@ -277,31 +297,3 @@ _TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}
 def frame_schema(row: type) -> dict[str, Any]:
     """polars' schema of a table whose rows are of this type."""
     return pl.Schema({name: _TYPES[column.kind] for name, column in columns(row).items()})
-
-
-@dataclass(frozen=True)
-class Column:
-    """What a column may hold: numbers, maybe of a range, texts, or one of a few words; null if it
-    is `optional`."""
-
-    kind: type
-    optional: bool
-    words: tuple[str, ...] = ()
-    range: Range | None = None
-
-
-def columns(row: type) -> dict[str, Column]:
-    """The columns of a table whose rows are of this type."""
-    hints = get_type_hints(row, include_extras=True)
-    return {field.name: _column(hints[field.name]) for field in fields(row)}
-
-
-def _column(hint: Any) -> Column:
-    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    kind = next(part for part in parts if part is not type(None))
-    optional = type(None) in parts
-    if get_origin(kind) is Literal:
-        return Column(str, optional, get_args(kind))
-    if get_origin(kind) is Annotated:
-        return Column(kind.__origin__, optional, range=kind.__metadata__[0])
-    return Column(kind, optional)

@@ -1,4 +1,4 @@
-"""The tables of a run on disk: checked, sorted by their keys, the same bytes for the same rows.
+"""Tables as files: checked, sorted by their keys, the same bytes for the same rows.
 
 polars' bytes depend on the compression, on how the rows are grouped and on the chunks of a frame.
 All three are fixed here, so neither the number of threads nor the order of the work shows.
@@ -13,39 +13,30 @@ import polars as pl
 
 from headgauge.atomic import whole_file
 from headgauge.errors import InputError
-from headgauge.runs.schema import HEAD, TABLES, UNIT, columns, frame_schema
+from headgauge.runs.columns import columns
+from headgauge.runs.schema import frame_schema
 
-KEYS: dict[str, tuple[str, ...]] = {
-    "heads": (*UNIT, *HEAD),
-    "curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys"),
-    "samples": (*UNIT, *HEAD, "row", "rank"),
-    "rows": (*UNIT, *HEAD, "row"),
-    "depth": (*UNIT, "layer"),
-    "paper_curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys", "rule"),
-    "sensitivity": (*UNIT, *HEAD, "logits", "direction", "epsilon", "temperature"),
-    "points": (*UNIT, *HEAD, "row", "key"),
-    "vanishing": (*UNIT, *HEAD, "rule"),
-    "shared_tokens": (*UNIT, *HEAD, "row", "key"),
-    "vector_sets": (*UNIT, *HEAD, "vectors"),
-}
 AGAIN = "repeat the command that made the run"
-_ROW_GROUP = 1 << 16
-_LEVEL = 3
+_FORMAT: dict[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 3,
+    "statistics": True,
+    "row_group_size": 1 << 16,
+}
 
 
-def checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame sorted by its keys, if it is the table `name`; else an error that says why not."""
-    row = TABLES[name]
-    problem = other_columns(row, frame.schema)
-    if problem:
+def checked(name: str, frame: pl.DataFrame, row: type, keys: Sequence[str] = ()) -> pl.DataFrame:
+    """The frame, sorted by its keys, if it is the table `name` with rows of this type; else an
+    error that says why not."""
+    if problem := _other_columns(row, frame.schema):
         raise InputError(f"not the table {name}: {problem}")
-    problem = wrong_values(row, frame.lazy())
-    if problem:
+    if problem := _wrong_values(row, frame.lazy()):
         raise InputError(f"the table {name} has rows {problem}")
-    keys = list(KEYS[name])
     for key in keys:
         if frame[key].null_count():
             raise InputError(f"the table {name} has rows without {key!r}")
+    if not keys:
+        return frame
     frame = frame.sort(keys)
     if frame.select(keys).is_duplicated().any():
         twice = frame.filter(frame.select(keys).is_duplicated()).row(0, named=True)
@@ -56,29 +47,16 @@ def checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 
 def write_table(path: Path, frame: pl.DataFrame) -> None:
     """A checked frame, to a file that is not yet in its place."""
-    frame.rechunk().write_parquet(
-        path.absolute(),
-        compression="zstd",
-        compression_level=_LEVEL,
-        statistics=True,
-        row_group_size=_ROW_GROUP,
-    )
+    frame.rechunk().write_parquet(path.absolute(), **_FORMAT)
 
 
 def join_tables(paths: Sequence[Path], target: Path) -> None:
     """One table after the other as a single file, a few row groups in memory at a time."""
     with whole_file(target, needed=sum(path.stat().st_size for path in paths)) as temporary:
-        scanned(paths).sink_parquet(
-            temporary.absolute(),
-            compression="zstd",
-            compression_level=_LEVEL,
-            statistics=True,
-            row_group_size=_ROW_GROUP,
-            maintain_order=True,
-        )
+        _scanned(paths).sink_parquet(temporary.absolute(), maintain_order=True, **_FORMAT)
 
 
-def scanned(paths: Sequence[Path]) -> pl.LazyFrame:
+def _scanned(paths: Sequence[Path]) -> pl.LazyFrame:
     """The rows of these files and of no others: to polars a name is a pattern unless told."""
     # From the root on, because it takes a "~" at the beginning for the home folder.
     places = [path.absolute() for path in paths]
@@ -94,7 +72,7 @@ def check_table(row: type, path: Path, written: str | None = None) -> None:
         if written is not None and sha256(path) != written:
             raise InputError(f"{path} is damaged: not the bytes that were written; {AGAIN}")
         with path.open("rb") as file:
-            problem = other_columns(row, pl.read_parquet_schema(file))
+            problem = _other_columns(row, pl.read_parquet_schema(file))
     except FileNotFoundError:
         raise InputError(f"{path} is missing; {AGAIN}") from None
     except OSError as error:
@@ -109,17 +87,16 @@ def scan_table(row: type, path: Path, written: str | None = None) -> pl.LazyFram
     """A table from a file, looked through but not in memory; an InputError says what is wrong."""
     check_table(row, path, written)
     try:
-        problem = wrong_values(row, scanned([path]))
+        problem = _wrong_values(row, _scanned([path]))
     except (OSError, pl.exceptions.PolarsError):
         raise InputError(f"{path} is damaged: its rows cannot be read; {AGAIN}") from None
     if problem:
         raise InputError(f"{path} is damaged: it has rows {problem}; make the run in a new folder")
-    return scanned([path])
+    return _scanned([path])
 
 
-def read_table(row: type, path: Path, written: str | None = None) -> pl.DataFrame:
-    """A table from a file, in memory."""
-    return scan_table(row, path, written).collect()
+def height(path: Path) -> int:
+    return _scanned([path]).select(pl.len()).collect().item()
 
 
 def sha256(path: Path) -> str:
@@ -127,7 +104,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def other_columns(row: type, found: dict[str, Any]) -> str | None:
+def _other_columns(row: type, found: dict[str, Any]) -> str | None:
     """How the columns differ from those of a table with such rows, or None."""
     wanted = frame_schema(row)
     said = [f"no column {column!r}" for column in wanted if column not in found]
@@ -137,15 +114,16 @@ def other_columns(row: type, found: dict[str, Any]) -> str | None:
         for column, kind in wanted.items()
         if column in found and found[column] != kind
     ]
-    if not said and list(found) != list(wanted):
-        place = next(
-            i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1]
-        )
-        said = [f"column {place} is {list(found)[place]!r}, not {list(wanted)[place]!r}"]
+    if not said:
+        pairs = enumerate(zip(found, wanted, strict=True))
+        said = [
+            f"column {i} is {here!r}, not {there!r}" for i, (here, there) in pairs if here != there
+        ]
+        said = said[:1]
     return "; ".join(said[:3]) + ("; …" if len(said) > 3 else "") if said else None
 
 
-def wrong_values(row: type, frame: pl.LazyFrame) -> str | None:
+def _wrong_values(row: type, frame: pl.LazyFrame) -> str | None:
     """What rows of this type cannot hold, or None: no value, a number below 0 or outside its
     range, an unknown word.
 

@@ -6,17 +6,16 @@
     result.verdicts()                 # number, threshold, source and remedy of each verdict
     result.save("runs/mine")
 
-`settings` is what a run is identified by, `reading` has what it reads, `fitting` makes defaults fit
-both model and text, `plan` turns it into units, `unit` measures one window,
-`scanning` runs them; `thresholds`, `verdicts`, `summary` and `capacity` judge the tables.
+`settings` is what a scan is identified by and measures, `headgauge.measure` does it; `thresholds`,
+`verdicts`, `summary` and `capacity` judge the tables, `depth_prediction` follows the stream.
 """
 
-from headgauge.measure.fitting import scan_settings
-from headgauge.measure.plan import Plan, make_plan
-from headgauge.measure.settings import ScanSettings
-from headgauge.scanning.estimating import Estimate, estimate
+from headgauge.measure.plan import Plan
+from headgauge.measure.runner import default_threads
+from headgauge.scanning.estimates import Estimate, estimate
 from headgauge.scanning.result import ScanResult
-from headgauge.scanning.scanning import default_threads, run_plan, scan
+from headgauge.scanning.scanning import run_scan, scan, scan_plan
+from headgauge.scanning.settings import ScanSettings, scan_settings
 from headgauge.scanning.thresholds import Threshold, read_thresholds
 
 __all__ = [
@@ -27,9 +26,9 @@ __all__ = [
     "Threshold",
     "default_threads",
     "estimate",
-    "make_plan",
     "read_thresholds",
-    "run_plan",
+    "run_scan",
     "scan",
+    "scan_plan",
     "scan_settings",
 ]

@@ -29,8 +29,7 @@ from torch import Tensor
 from headgauge import models
 from headgauge.measure.depth import SAMPLE, SINK
 from headgauge.particles import equiangular, schemes
-from headgauge.runs.depth_schema import DepthCurveRow
-from headgauge.runs.schema import frame_schema
+from headgauge.runs.schema import DepthCurveRow, frame_schema
 
 _SHARPEST = 40.0  # of β(1 − γ₀): a softmax that is one-hot to the last digit
 MEASURED = ("mean_cosine", "radius", "attention_norm", "other_norm", "speed", "attention_speed")
@@ -77,7 +76,8 @@ def depth_curves(depth: pl.DataFrame, causal: bool) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     if start is not None:
         for name in schemes.names():
-            switch = _switch(depth) if name == found == "mix_ln" else {}
+            post = float(depth.filter(scheme="post_ln")["layer"].n_unique())
+            switch = {"switch": post} if name == found == "mix_ln" else {}
             known = {"scheme": name, "recognised": name == found}
             solved = _solved(schemes.get(name, **switch), start, depth["layer"].n_unique())
             rows += [known | row for row in solved]
@@ -142,10 +142,8 @@ def fitting_beta(effective_n: float, tokens: int, gamma: float, causal: bool) ->
 def depth_notes(depth: pl.DataFrame, kind: str) -> list[str]:
     """What a reader of the depth table and the curves beside it must know."""
     found = scheme_of(depth)
-    notes = [
-        f"depth: {'no scheme of the paper' if found.scheme is None else _title(found.scheme)}. "
-        f"{found.evidence}"
-    ]
+    title = "no scheme of the paper" if found.scheme is None else schemes.get(found.scheme).title
+    notes = [f"depth: {title}. {found.evidence}"]
     left_out = depth.filter(pl.col("tokens") < pl.col("length")).select("window", "length")
     if left_out.height:
         windows = depth.select("window", "length").n_unique()
@@ -188,14 +186,6 @@ def _spread_over(gap: float, visible: Float[Tensor, "rows"]) -> float:
     # −Σ w log w = log Z − Σ w·logit, with logits 0 (itself) and −gap.
     entropy = total.log() + gap * others * math.exp(-gap) / total
     return float(entropy.exp().mean())
-
-
-def _switch(depth: pl.DataFrame) -> dict[str, float]:
-    return {"switch": float(depth.filter(scheme="post_ln")["layer"].n_unique())}
-
-
-def _title(scheme: str) -> str:
-    return schemes.get(scheme).title
 
 
 def _longest(depth: pl.DataFrame) -> int:

@@ -1,7 +1,8 @@
 """What a scan found: tables, verdicts, trends, and how to keep and show them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,15 +11,19 @@ import polars as pl
 
 from headgauge import runs
 from headgauge.errors import InputError
+from headgauge.measure.bos_check import bos_notes
 from headgauge.models import Recognised
 from headgauge.runs.json_files import plain
-from headgauge.runs.manifest import Outlook, UnitRecord
+from headgauge.runs.manifest import Outlook
 from headgauge.runs.manifest_file import changed_manifest
 from headgauge.scanning import capacity as trends
-from headgauge.scanning import depth_prediction, summary, words
+from headgauge.scanning import depth_prediction, summary
 from headgauge.scanning import verdicts as judging
 from headgauge.scanning.grounds import Grounds, grounds
 from headgauge.scanning.thresholds import DEFAULT, Threshold, read_thresholds
+
+SCANNED = ("heads", "curves", "samples", "depth")
+GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,47 +31,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScanResult:
-    """The tables of `headgauge.runs.schema`, one row per window and head, and what follows.
+    """The tables of `headgauge.runs.schema` by name, one row per window and head, and what follows.
 
-    `manifest` says how they came about, `folder` where they are kept (None: only here). `depth` is
-    the residual stream by layer, where it was asked for.
+    `manifest` says how they came about, `folder` where they are kept (None: only here). `rows` may
+    be large and is read when it is collected; None if not kept.
     """
 
     manifest: runs.Manifest
-    heads: pl.DataFrame
-    curves: pl.DataFrame
-    samples: pl.DataFrame
+    tables: dict[str, pl.DataFrame]
     rows: pl.LazyFrame | None = None
     folder: Path | None = None
     thresholds: tuple[Threshold, ...] = DEFAULT
-    units: tuple[runs.UnitTables, ...] = field(default=(), kw_only=True)
-    depth: pl.DataFrame | None = field(default=None, kw_only=True)
+
+    @property
+    def heads(self) -> pl.DataFrame:
+        return self.tables["heads"]
+
+    @property
+    def curves(self) -> pl.DataFrame:
+        return self.tables["curves"]
+
+    @property
+    def samples(self) -> pl.DataFrame:
+        return self.tables["samples"]
+
+    @property
+    def depth(self) -> pl.DataFrame | None:
+        """The residual stream by layer, where it was asked for."""
+        return self.tables.get("depth")
 
     @staticmethod
-    def of_units(manifest: runs.Manifest, units: Sequence[runs.UnitTables]) -> "ScanResult":
-        """From units that are in memory."""
-        manifest["units"] = {
-            unit.key.name: cast(UnitRecord, plain(asdict(unit.facts))) for unit in units
-        }
-        rows = [unit.rows.lazy() for unit in units if unit.rows is not None]
-        depth = [unit.depth for unit in units if unit.depth is not None]
-        return ScanResult(
-            manifest,
-            pl.concat([unit.heads for unit in units]),
-            pl.concat([unit.curves for unit in units]),
-            pl.concat([unit.samples for unit in units]),
-            pl.concat(rows) if rows else None,
-            units=tuple(units),
-            depth=pl.concat(depth) if depth else None,
-        )
+    def of(run: runs.Run) -> "ScanResult":
+        """What a scan can be asked, of its run or that of a text in a reproduction."""
+        tables = {name: run.tables[name] for name in SCANNED if name in run.tables}
+        return ScanResult(run.manifest, tables, run.rows, run.folder)
 
     @staticmethod
     def load(folder: str | Path) -> "ScanResult":
         """A finished run from its folder."""
-        run = runs.load_run(folder)
-        tables = (run.heads, run.curves, run.samples, run.rows)
-        depth = run.table("depth") if "depth" in run.manifest["tables"] else None
-        return ScanResult(run.manifest, *tables, run.path, depth=depth)
+        return ScanResult.of(runs.load_run(folder, names=SCANNED))
 
     def with_thresholds(self, thresholds: str | Path | Sequence[Threshold]) -> "ScanResult":
         """The same tables judged by other thresholds: a TOML file, or a table of them."""
@@ -161,7 +164,15 @@ class ScanResult:
 
     def notes(self) -> list[str]:
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
-        found = self.warnings() + words.run_notes(self.manifest)
+        records = self.manifest["units"].values()
+        found = self.warnings() + list(self.manifest["notes"]) + bos_notes(self.manifest)
+        for module in sorted({name for record in records for name in record["unseen"]}):
+            found.append(f"{module} could not be seen: it is in no table and has no verdict")
+        if tapped := sorted({name for record in records for name in record["tapped"]}):
+            found.append(
+                f"{len(tapped)} modules (such as {tapped[0]}) were seen at their softmax alone: "
+                "values and output norms are null, their verdicts incomplete"
+            )
         if self.depth is not None:
             found += depth_prediction.depth_notes(self.depth, self._kind())
         return found + judging.not_judged(self.curves, self.thresholds)
@@ -172,20 +183,44 @@ class ScanResult:
 
     def caption(self) -> str:
         """What was measured, in a line for a figure or the head of a page."""
-        return words.caption(self.manifest, self.heads)
+        model, data = self.manifest["model"], self.manifest["data"]
+        assert model is not None
+        assert data is not None
+        weights = f" ({model['quantisation']} weights)" if model["quantisation"] else ""
+        windows = self.heads["window"].n_unique()
+        lengths = ", ".join(str(each) for each in sorted(self.heads["length"].unique()))
+        return (
+            f"{model['name']}{weights}, {data['name']}, L = {lengths}, "
+            f"{windows} window{'s' if windows > 1 else ''}"
+        )
 
     def stands(self) -> list[str]:
         """What the numbers stand on: said before any of them."""
-        return words.stands(self.manifest, self.heads)
+        data = self.manifest["data"]
+        assert data is not None
+        seen = self.heads["rows"]
+        ends = dict.fromkeys(str(each) for each in (seen.min(), seen.max()))
+        rows = f"{' to '.join(ends)} query rows per head and window"
+        return [f"{self.caption()}; {rows}", f"text {data['name']}: {data['origin']}"]
 
     def untrained(self) -> str | None:
         """Why nothing here is a result, if the model predicts no better than by guessing."""
-        return words.untrained(self.manifest)
+        known = self.manifest["model"]
+        words = None if known is None else known["facts"].get("vocabulary")
+        losses = [record["loss"] for record in self.manifest["units"].values()]
+        found = [float(loss) for loss in losses if loss is not None]
+        if not words or not found or not all(map(math.isfinite, found)):
+            return None
+        if min(found) < GUESSING * math.log(words):
+            return None
+        return (
+            f"random weights: a loss of {min(found):.2f} nats is that of guessing among {words} "
+            "tokens, so the model is untrained or its weights were not read, and nothing here is "
+            "a result"
+        )
 
     def seconds(self) -> dict[str, dict[str, float]]:
         """What each unit took, by phase."""
-        if self.units:
-            return {unit.key.name: dict(unit.facts.seconds) for unit in self.units}
         return self.manifest["times"]["units"]
 
     def draw(self) -> list[Path]:
@@ -278,8 +313,8 @@ class ScanResult:
         """Write a run's folder with tables, manifest and figures; the result that lives there."""
         if self.folder is None or Path(folder) != self.folder:
             run = runs.RunFolder.open(folder, self.manifest["settings"])
-            run.write_manifest(self.manifest)
-            units = self.units or self._split()
+            run.describe(self.manifest)
+            units = list(self._units())
             for unit in units:
                 run.add(unit)
             run.merge(unit.key for unit in units)
@@ -287,22 +322,17 @@ class ScanResult:
         kept.draw()
         return kept
 
-    def _split(self) -> tuple[runs.UnitTables, ...]:
-        """The units again, of a result that was loaded."""
-        times = self.manifest["times"]["units"]
-        units = []
+    def _units(self) -> Iterator[runs.UnitTables]:
+        """The pieces that the tables are made of."""
         for name, record in self.manifest["units"].items():
             key = runs.UnitKey.from_name(name)
             assert key is not None
-            mine = {"window": key.window, "length": key.length}
-            facts = runs.UnitFacts.from_json({**record, "seconds": times.get(name, {})})
-            rows = None if self.rows is None else self.rows.filter(**mine).collect()
-            heads, curves, samples = (
-                table.filter(**mine) for table in (self.heads, self.curves, self.samples)
-            )
-            depth = None if self.depth is None else self.depth.filter(**mine)
-            units.append(runs.UnitTables(key, heads, curves, samples, rows, facts, depth=depth))
-        return tuple(units)
+            within = {"window": key.window, "length": key.length}
+            tables = {each: frame.filter(**within) for each, frame in self.tables.items()}
+            if self.rows is not None:
+                tables["rows"] = self.rows.filter(**within).collect()
+            seconds = self.manifest["times"]["units"].get(name, {})
+            yield runs.UnitTables(key, tables, runs.UnitFacts(**record, seconds=seconds))
 
     def _repr_html_(self) -> str:
         from headgauge.report.notebook import result_html

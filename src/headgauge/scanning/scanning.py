@@ -7,30 +7,20 @@
     result.verdicts()
     result.save("runs/mine")
 
-Units go through joblib (see `headgauge.workers`). With `out` each is written as it finishes, and a
-run that is started again in the same folder does what is left.
+With `out` each unit is written as it finishes, and a run that is started again in the same folder
+does what is left.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from headgauge.errors import THREADS, InputError, check_whole
-from headgauge.measure.describing import describe_plan
-from headgauge.measure.fitting import scan_settings
 from headgauge.measure.plan import Model, Plan, make_plan, source_of
-from headgauge.measure.reading import Tokens, look_at
-from headgauge.measure.settings import UnitSettings
-from headgauge.measure.unit import Source, Unit, measure_unit
-from headgauge.models import MemorySource
-from headgauge.runs import RunFolder, UnitKey, UnitTables, begun_settings, write_unit
+from headgauge.measure.reading import Seen, Tokens, look_at
+from headgauge.measure.runner import Progress, default_threads, run_plan
+from headgauge.measure.unit import Source
 from headgauge.scanning.result import ScanResult
-from headgauge.workers import as_they_finish
-
-Progress = Callable[[float], object]
+from headgauge.scanning.settings import SCAN, ScanSettings, scan_settings
 
 
 def scan(
@@ -95,92 +85,19 @@ def scan(
         threads=default_threads(jobs, out) if threads is None else threads,
     )
     source = source_of(model, tokenizer, dtype, device, revision)
-    return run_plan(make_plan(source, seen, settings), out, jobs, progress)
+    return run_scan(scan_plan(source, seen, settings), out, jobs, progress)
 
 
-def default_threads(jobs: int, out: str | Path | None) -> int:
-    """What a run in `out` began with, so that it goes on to the same digits; else a fair share."""
-    _check_jobs(jobs)
-    if out is not None:
-        begun = begun_settings(out)
-        if begun is not None and isinstance(begun.get("threads"), int):
-            return begun["threads"]
-    return max(1, torch.get_num_threads() // max(1, jobs))
+def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> Plan:
+    """A scan before it runs."""
+    return make_plan(source, tokens, settings, SCAN)
 
 
-def run_plan(
+def run_scan(
     plan: Plan, out: str | Path | None, jobs: int = 1, progress: Progress | None = None
 ) -> ScanResult:
-    """Do the units that are not done yet, and gather them."""
-    _check_jobs(jobs)
-    if jobs > 1 and isinstance(plan.source, MemorySource):
-        raise InputError(
-            f"{plan.loaded.name} is in this process's memory: run it with one job, or give its "
-            "name or folder so that other processes can load it"
-        )
-    described = describe_plan(plan)
-    if out is None:
-        units = sorted(_run(plan, plan.units, None, jobs, progress), key=lambda unit: unit.key)
-        return ScanResult.of_units(described, units)
-    folder = RunFolder.open(out, plan.identity)
-    folder.write_manifest(described)
-    done = folder.finished()
-    left = [unit for unit in plan.units if unit.key not in done]
-    for _ in _run(plan, left, folder.path, jobs, progress):
-        pass
-    folder.merge(unit.key for unit in plan.units)
-    return ScanResult.load(out)
-
-
-def _run(
-    plan: Plan,
-    units: Sequence[Unit],
-    folder: Path | None,
-    jobs: int,
-    progress: Progress | None,
-) -> Iterator[UnitTables]:
-    costs = {unit.key: _cost(unit, plan.settings) for unit in units}
-    whole = sum(costs.values())
-    done = 0.0
-
-    def within(key: UnitKey) -> Progress | None:
-        # A callback cannot reach over to another process.
-        report = progress if jobs == 1 else None
-        return report and (lambda share: report((done + share * costs[key]) / whole))
-
-    calls = ((plan.source, unit, plan.settings, folder, within(unit.key)) for unit in units)
-    for tables in as_they_finish(do_unit, calls, max(1, min(jobs, len(units)))):
-        done += costs[tables.key]
-        if progress is not None:
-            progress(done / whole)
-        yield tables
-
-
-def do_unit(
-    source: Source,
-    unit: Unit,
-    settings: UnitSettings,
-    folder: Path | None,
-    progress: Progress | None = None,
-) -> UnitTables:
-    """Measure a unit and, with a folder, write it there: all that another process has to do."""
-    tables = measure_unit(source, unit, settings, progress)
-    if folder is None:
-        return tables
-    write_unit(folder, tables)
-    return replace(tables, rows=None, paper={})  # they lie in the folder, and are large
-
-
-def _check_jobs(jobs: int) -> None:
-    check_whole("jobs", jobs, 1, THREADS)
-
-
-def _cost(unit: Unit, settings: UnitSettings) -> float:
-    """Relative: a model is linear in the length, measuring its rows is square."""
-    length = len(unit.ids)
-    asked = settings.requests(unit.key)
-    rows = sum((2 + len(each.top_ns)) * min(each.rows or length, length) for each in asked)
-    return length * (4096.0 + 4 * length * len(settings.probes(unit.key)) + rows)
+    """Do what is not done yet of a scan."""
+    return ScanResult.of(run_plan(plan, out, jobs, progress))
 
 
 def _tuple(given: str | Sequence[str]) -> tuple[str, ...]:

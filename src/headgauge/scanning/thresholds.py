@@ -18,9 +18,10 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from headgauge.errors import LARGEST, InputError
+from headgauge.runs.columns import Keys, Scale, Vectors
 
 # The order in which a head's verdicts are told.
 VERDICTS = ("saturated", "diffuse", "sink", "unstable", "inactive")
@@ -35,11 +36,7 @@ LIMITS = {
     "jacobian_norm": 0.5,
 }
 
-_CHOICES = {
-    "vectors": ("value", "hidden", "embedding", "final"),
-    "scale": ("unit", "raw"),
-    "keys": ("visible", "all"),
-}
+_CHOICES = {"vectors": get_args(Vectors), "scale": get_args(Scale), "keys": get_args(Keys)}
 
 
 @dataclass(frozen=True)
@@ -195,6 +192,4 @@ def _check(threshold: Threshold, key: str, value: Any, file: str) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
             raise InputError(f"{where} must be a whole number from 1 on, {got}")
     elif value not in _CHOICES[key]:
-        raise InputError(
-            f"{where} must be one of {', '.join(_CHOICES[key])}, got {reprlib.repr(value)}"
-        )
+        raise InputError(f"{where} must be one of {', '.join(_CHOICES[key])}, {got}")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from headgauge.errors import InputError
-from headgauge.runs.manifest import Manifest
-from headgauge.runs.simulation_folder import has_simulation, load_simulation
+from headgauge.runs import SIMULATION, Manifest, load_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,11 +26,12 @@ class Simulation:
     @staticmethod
     def load(folder: str | Path) -> "Simulation":
         """A finished simulation from its folder; nothing is computed again."""
-        return Simulation(*load_simulation(folder), Path(folder))
+        run = load_run(folder, SIMULATION)
+        return Simulation(run.manifest, run.tables, run.folder)
 
     @staticmethod
     def is_in(folder: str | Path) -> bool:
-        return has_simulation(folder)
+        return SIMULATION.is_in(folder)
 
     def caption(self) -> str:
         """What was simulated, in a line for a figure or the head of a page."""

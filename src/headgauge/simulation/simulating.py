@@ -23,10 +23,10 @@ from headgauge.devices import check_device
 from headgauge.errors import InputError
 from headgauge.particles import equiangular, schemes
 from headgauge.particles.schemes import Scheme
+from headgauge.runs import SIMULATION, RunFolder, manifest
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import first_manifest
 from headgauge.runs.schema import frame_schema
-from headgauge.runs.simulation_folder import open_simulation
 from headgauge.simulation.phase import phase_diagram
 from headgauge.simulation.rates import rate_rows
 from headgauge.simulation.result import Simulation
@@ -39,6 +39,10 @@ UNNORMALISED = "unnormalised"
 CURVE_TIMES, SWARM_TIMES, PHASE_TIMES, SPHERE_TIMES = 241, 51, 61, 61
 LATER = 3  # the curves and the phase diagram go on for so many horizons
 LARGEST_BETA = 12.0  # of the phase diagram
+PSEUDOCODE = (
+    "arXiv 2510.22026: the continuous systems of six normalisation schemes, their equiangular "
+    "reduction, swarms of particles, the phase diagram over time and β"
+)
 
 Progress = Callable[[str, float], object]
 """Called with the name of a part and the share of it that is done."""
@@ -80,7 +84,10 @@ def run_settings(
             made |= part() if name in settings.parts else {}
         tables = {name: _frame(name, made.get(name, [])) for name in DYNAMICS_TABLES}
         return Simulation(first_manifest(settings.as_dict()), tables)
-    folder = open_simulation(out, settings.as_dict(), device)
+    folder = RunFolder.open(out, settings.as_dict(), SIMULATION)
+    folder.describe(
+        manifest(settings.as_dict(), device, research_type="simulation", pseudocode=PSEUDOCODE)
+    )
     for name, part in parts.items():
         wanted = ("collapse", "swarms") if name == "swarms" else (name,)
         if all(folder.has(each) for each in wanted):

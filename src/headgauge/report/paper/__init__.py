@@ -11,7 +11,7 @@ from headgauge.report.paper.looks import TYPE
 from headgauge.report.paper.overview import overview
 from headgauge.report.paper.selecting import every_table, of_text
 from headgauge.report.paper.sheets import sheets
-from headgauge.runs.paper_tables import text_folder
+from headgauge.runs import text_folder
 
 _FORMATS = ("svg", "pdf")
 

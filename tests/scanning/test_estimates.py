@@ -6,12 +6,12 @@ from typing import Any
 from torch import Tensor
 
 from headgauge.measure.plan import source_of
-from headgauge.scanning import ScanSettings, estimate, make_plan, run_plan
+from headgauge.scanning import ScanSettings, estimate, run_scan, scan_plan
 
 
 def _plan(model: Any, ids: Tensor, **choices: Any) -> Any:
     settings = ScanSettings(**({"lengths": (24,), "windows": 3, "top_ns": (1, 2, 4)} | choices))
-    return make_plan(source_of(model, None, None, None), ids, settings)
+    return scan_plan(source_of(model, None, None, None), ids, settings)
 
 
 def test_it_grows_with_the_run(llama: Any, ids: Tensor) -> None:
@@ -29,6 +29,6 @@ def test_it_grows_with_the_run(llama: Any, ids: Tensor) -> None:
 def test_the_disk_is_enough(llama: Any, ids: Tensor, tmp_path: Path) -> None:
     plan = _plan(llama, ids, save_rows=True)
     needed = estimate(plan).disk
-    run_plan(plan, tmp_path / "run").draw()
+    run_scan(plan, tmp_path / "run").draw()
     written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
     assert written < needed < 20 * written

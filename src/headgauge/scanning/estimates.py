@@ -13,10 +13,9 @@ import torch
 
 from headgauge import engine, models
 from headgauge.engine.geometry import Precision
-from headgauge.errors import InputError
 from headgauge.measure.depth import SAMPLE
 from headgauge.measure.plan import Plan
-from headgauge.measure.settings import ScanSettings
+from headgauge.scanning.settings import ScanSettings
 from headgauge.threads import one_thread
 
 _ROWS, _KEYS = 64, 1024  # of the block that is timed
@@ -37,24 +36,27 @@ class Estimate:
 
 
 def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
-    """For the units of a plan, or for the `left` longest of them."""
+    """For the units of a scan, or for the `left` longest of them."""
+    settings, facts, heads = plan.settings, plan.loaded.facts, head_count(plan)
+    assert isinstance(settings, ScanSettings)
     lengths = sorted(len(unit.ids) for unit in plan.units)
     lengths = lengths if left is None else lengths[len(lengths) - left :]
-    flops, measure = _forward_rate(plan), _measure_rate(plan)
-    seconds = sum(_forward_flops(plan, length) / flops for length in lengths)
-    seconds += sum(_rows_and_keys(plan, length) * measure for length in lengths)
+    flops, measure = _forward_rate(plan), _measure_rate(plan, settings)
+    passes = 1 + ("final" in settings.vectors) + settings.depth
+    seen = 0.5 if facts.kind == "decoder" else 1.0  # of the entries of an attention matrix
+    seconds = sum(passes * _pass_flops(plan, length) / flops for length in lengths)
+    seconds += sum(heads * length * length * seen * measure for length in lengths)
     if lengths:  # the first window is read the other way too
         others = [len(unit.other) for unit in plan.units if unit.other is not None]
         seconds += sum(_pass_flops(plan, length) / flops for length in others)
-    memory = memory_needed(plan, max(lengths, default=0)) * jobs
-    disk = sum(_disk(plan, length) for length in lengths) + _FIGURE_BYTES
-    return Estimate(seconds / jobs, memory, disk)
-
-
-def _scan(plan: Plan) -> ScanSettings:
-    if not isinstance(plan.settings, ScanSettings):
-        raise InputError("only a scan can be estimated")
-    return plan.settings
+    memory = memory_needed(plan, max(lengths, default=0), settings.depth) * jobs
+    curves = len(settings.top_ns) * len(settings.vectors) * len(settings.keys) * CURVE_BYTES
+    samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
+    unit = (
+        heads * (HEAD_BYTES + curves + samples) + settings.depth * (facts.layers + 1) * _DEPTH_BYTES
+    )
+    rows = heads * sum(lengths) * _ROW_BYTES * settings.save_rows
+    return Estimate(seconds / jobs, memory, len(lengths) * unit + rows + _FIGURE_BYTES)
 
 
 def head_count(plan: Plan) -> int:
@@ -65,23 +67,11 @@ def head_count(plan: Plan) -> int:
     return modules * heads
 
 
-def _forward_flops(plan: Plan, length: int) -> float:
-    settings = _scan(plan)
-    passes = 1 + ("final" in settings.vectors) + settings.depth
-    return passes * _pass_flops(plan, length)
-
-
 def _pass_flops(plan: Plan, length: int) -> float:
     facts = plan.loaded.facts
     weights = sum(each.numel() for each in plan.loaded.model.parameters())
     square = 4.0 * facts.layers * facts.heads * facts.head_dim * length * length
     return 2.0 * weights * length + square
-
-
-def _rows_and_keys(plan: Plan, length: int) -> float:
-    """Entries of the attention matrices that are walked over."""
-    causal = plan.loaded.facts.kind == "decoder"
-    return head_count(plan) * length * length * (0.5 if causal else 1.0)
 
 
 def _forward_rate(plan: Plan) -> float:
@@ -93,12 +83,11 @@ def _forward_rate(plan: Plan) -> float:
     return 2.0 * 512 * 1024 * 1024 / seconds
 
 
-def _measure_rate(plan: Plan) -> float:
+def _measure_rate(plan: Plan, settings: ScanSettings) -> float:
     """Seconds per entry of a head's attention matrix, for all that is measured of it.
 
     One block of the last rows of a window, on one thread; the run has a head on each.
     """
-    settings = _scan(plan)
     source = torch.Generator().manual_seed(0)
     device = next(plan.loaded.model.parameters()).device
     keys = max(min(settings.length, _KEYS), _ROWS)
@@ -130,14 +119,14 @@ def _fastest(call: Callable[[], object], times: int = 3) -> float:
     return best
 
 
-def memory_needed(plan: Plan, length: int) -> int:
+def memory_needed(plan: Plan, length: int, depth: bool = False) -> int:
     loose: Any = plan.loaded.model
     config = loose.config.get_text_config()
     each = next(loose.parameters()).element_size()
     weights = sum(p.numel() * p.element_size() for p in loose.parameters())
     logits = length * getattr(config, "vocab_size", 0) * each
     activations = 16 * length * getattr(config, "hidden_size", 0) * each
-    if plan.settings.follows_depth:
+    if depth:
         # The stream, what is added to it, and the sampled pairs in float64 with their sorting.
         activations += 4 * length * getattr(config, "hidden_size", 0) * each
         activations += 8 * 8 * min(length, SAMPLE) ** 2
@@ -145,12 +134,3 @@ def memory_needed(plan: Plan, length: int) -> int:
     gram = 2 * min(length * length * exact, 512 << 20)
     blocks = 24 * plan.settings.block_rows * length * exact * plan.settings.threads
     return weights + logits + activations + gram + blocks + _LIBRARIES
-
-
-def _disk(plan: Plan, length: int) -> int:
-    heads, settings = head_count(plan), _scan(plan)
-    curves = len(settings.top_ns) * len(settings.vectors) * len(settings.keys) * CURVE_BYTES
-    samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
-    rows = length * _ROW_BYTES if settings.save_rows else 0
-    depth = (plan.loaded.facts.layers + 1) * _DEPTH_BYTES if settings.depth else 0
-    return heads * (HEAD_BYTES + curves + samples + rows) + depth

@@ -3,8 +3,8 @@
 import pytest
 
 from headgauge.errors import InputError
-from headgauge.measure.settings import ScanSettings
 from headgauge.runs import UnitKey
+from headgauge.scanning.settings import ScanSettings, scan_task
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ def test_refused(choice, line):
 def test_a_run_without_depth_is_what_it_was_before_there_was_one():
     assert "depth" not in ScanSettings().as_dict()
     assert ScanSettings(depth=True).as_dict() == ScanSettings().as_dict() | {"depth": True}
-    assert ScanSettings(depth=True).follows_depth
-    assert not ScanSettings().follows_depth
+    assert scan_task(ScanSettings(depth=True), UnitKey(0, 1024)).depth
+    assert not scan_task(ScanSettings(), UnitKey(0, 1024)).depth
 
 
 def test_the_main_length_is_the_longest():
     settings = ScanSettings(lengths=(128, 512, 256), top_ns=(1, 300))
     assert settings.length == 512
     assert settings.as_dict()["lengths"] == (128, 512, 256)
-    assert {request.scale for request in settings.requests(UnitKey(0, 512))} == {"unit"}
-    assert ScanSettings(raw=True).requests(UnitKey(0, 1024))[0].scale == "raw"
+    assert {request.scale for request in scan_task(settings, UnitKey(0, 512)).curves} == {"unit"}
+    assert scan_task(ScanSettings(raw=True), UnitKey(0, 1024)).curves[0].scale == "raw"

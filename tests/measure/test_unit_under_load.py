@@ -12,9 +12,9 @@ from torch import Tensor
 
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.measure.settings import ScanSettings
 from headgauge.measure.unit import Unit, measure_unit
 from headgauge.runs import UnitKey, UnitTables
+from headgauge.scanning.settings import ScanSettings, scan_task
 
 LENGTH = 24
 Progress = Callable[[float], object]
@@ -23,12 +23,13 @@ Progress = Callable[[float], object]
 def _measure(model: Any, ids: Tensor, progress: Progress | None = None, **more: Any) -> UnitTables:
     settings = ScanSettings(lengths=(LENGTH,), top_ns=(1, 4), **more)
     unit = Unit(UnitKey(0, LENGTH), 0, tuple(ids[0].tolist()))
-    return measure_unit(models.MemorySource(models.wrap(model)), unit, settings, progress)
+    source, task = models.MemorySource(models.wrap(model)), scan_task(settings, unit.key)
+    return measure_unit(source, unit, settings, task, progress)
 
 
 def _same(left: UnitTables, right: UnitTables) -> bool:
-    frames = (left.frames(), right.frames())
-    return all(frames[0][name].equals(frames[1][name]) for name in frames[0] | frames[1])
+    names = left.tables | right.tables
+    return all(left.tables[name].equals(right.tables[name]) for name in names)
 
 
 def _elsewhere(work: Callable[[], object], seconds: float | None = None) -> threading.Thread:
@@ -75,7 +76,7 @@ def test_calls_from_another_thread_are_not_seen(
     with _served(model, other) as answers:
         served = _measure(model, ids, **choices)
     assert _same(alone, served)
-    assert served.facts.unseen == ()
+    assert served.facts["unseen"] == []
     assert len(answers) > 20
     assert all(torch.equal(answer, plain) for answer in answers)
 
@@ -191,7 +192,7 @@ def test_a_unit_that_is_stopped_leaves_all_as_it_was(
     assert _state(model) == watched
     hook.remove()
     assert _state(model) == before
-    assert len(_measure(model, ids).heads) == 8
+    assert len(_measure(model, ids).tables["heads"]) == 8
 
 
 def test_a_scan_inside_a_scan_is_refused(ids: Tensor) -> None:

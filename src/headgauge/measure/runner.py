@@ -1,0 +1,118 @@
+"""The units of a plan, done in this process or in several, and gathered.
+
+Units go through joblib (see `headgauge.workers`). With a folder each is written as it finishes, and
+a run that is started again in the same folder does what is left.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import torch
+
+from headgauge import runs
+from headgauge.errors import THREADS, InputError, check_whole
+from headgauge.measure.plan import Plan, describe_plan
+from headgauge.measure.requests import Task
+from headgauge.measure.settings import UnitSettings
+from headgauge.measure.unit import Source, Unit, measure_unit
+from headgauge.models import MemorySource
+from headgauge.runs.manifest import keep_facts
+from headgauge.workers import as_they_finish
+
+Progress = Callable[[float], object]
+
+
+def default_threads(jobs: int, out: str | Path | None) -> int:
+    """What a run in `out` began with, so that it goes on to the same digits; else a fair share."""
+    check_whole("jobs", jobs, 1, THREADS)
+    if out is not None:
+        begun = runs.begun_settings(out)
+        if begun is not None and isinstance(begun.get("threads"), int):
+            return begun["threads"]
+    return max(1, torch.get_num_threads() // jobs)
+
+
+def run_plan(
+    plan: Plan,
+    out: str | Path | None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> runs.Run:
+    """Do the units that are not done yet, and gather them."""
+    check_whole("jobs", jobs, 1, THREADS)
+    if jobs > 1 and isinstance(plan.source, MemorySource):
+        raise InputError(
+            f"{plan.loaded.name} is in this process's memory: run it with one job, or give its "
+            "name or folder so that other processes can load it"
+        )
+    described = describe_plan(plan)
+    if out is None:
+        units = sorted(_run(plan, plan.units, None, jobs, progress), key=lambda unit: unit.key)
+        return _in_memory(described, units)
+    folder = runs.RunFolder.open(out, plan.identity)
+    folder.describe(described)
+    done = folder.finished()
+    left = [unit for unit in plan.units if unit.key not in done]
+    for _ in _run(plan, left, folder.path, jobs, progress):
+        pass
+    folder.merge(unit.key for unit in plan.units)
+    return runs.load_run(out)
+
+
+def _in_memory(manifest: runs.Manifest, units: Sequence[runs.UnitTables]) -> runs.Run:
+    keep_facts(manifest, {unit.key.name: unit.facts for unit in units})
+    tables = {name: pl.concat([unit.tables[name] for unit in units]) for name in units[0].tables}
+    rows = tables.pop("rows", None)
+    return runs.Run(manifest, tables, None if rows is None else rows.lazy())
+
+
+def _run(
+    plan: Plan,
+    units: Sequence[Unit],
+    folder: Path | None,
+    jobs: int,
+    progress: Progress | None,
+) -> Iterator[runs.UnitTables]:
+    tasks = {unit.key: plan.task(unit) for unit in units}
+    costs = {unit.key: _cost(unit, tasks[unit.key]) for unit in units}
+    total, done = sum(costs.values()), 0.0
+
+    def within(key: runs.UnitKey) -> Progress | None:
+        # A callback cannot reach over to another process.
+        report = progress if jobs == 1 else None
+        return report and (lambda share: report((done + share * costs[key]) / total))
+
+    calls = (
+        (plan.source, unit, plan.settings, tasks[unit.key], folder, within(unit.key))
+        for unit in units
+    )
+    for tables in as_they_finish(do_unit, calls, max(1, min(jobs, len(units)))):
+        done += costs[tables.key]
+        if progress is not None:
+            progress(done / total)
+        yield tables
+
+
+def do_unit(
+    source: Source,
+    unit: Unit,
+    settings: UnitSettings,
+    task: Task,
+    folder: Path | None,
+    progress: Progress | None = None,
+) -> runs.UnitTables:
+    """Measure a unit and, with a folder, write it there: all that another process has to do."""
+    found = measure_unit(source, unit, settings, task, progress)
+    if folder is None:
+        return found
+    runs.write_unit(folder, found)
+    return replace(found, tables={})  # they lie in the folder, and are large
+
+
+def _cost(unit: Unit, task: Task) -> float:
+    """Relative: a model is linear in the length, measuring its rows is square."""
+    length = len(unit.ids)
+    rows = sum((2 + len(each.top_ns)) * min(each.rows or length, length) for each in task.curves)
+    return length * (4096.0 + 4 * length * len(task.probes) + rows)

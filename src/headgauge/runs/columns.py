@@ -1,0 +1,82 @@
+"""What a column of a table may hold: the words that it chooses from, the range of its numbers that
+figures rely on. Whatever else a file holds is damage.
+
+Words become names of files and headings, so that none may come from a file unseen.
+"""
+
+import sys
+from dataclasses import dataclass, fields
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+Vectors = Literal["value", "hidden", "embedding", "final"]
+Scale = Literal["unit", "raw"]  # the length of the vectors
+Keys = Literal["visible", "all"]  # the keys that count
+Seen = Literal["qkv", "softmax"]
+Logits = Literal["scaled", "raw"]
+Panel = Literal["circle", "model"]
+Expected = Literal["printed", "appendix", "upper"]
+Weights = Literal["identity", "random", "layers"]
+Scheme = Literal[
+    "post_ln",
+    "pre_ln",
+    "mix_ln",
+    "peri_ln",
+    "ngpt",
+    "ln_scaling",
+    "ln_scaling_pre",
+    "unnormalised",
+]
+
+
+class Range(NamedTuple):
+    """The ends belong to it; NaN never does."""
+
+    low: float
+    high: float
+    beyond: str  # what is said of a number outside
+
+
+_TINY, _HUGE = sys.float_info.min, sys.float_info.max
+Finite = Annotated[float, Range(-_HUGE, _HUGE, "not finite")]  # what figures are drawn over
+Place = Annotated[float, Range(-1e100, 1e100, "no place in a plane")]  # its square is finite
+Share = Annotated[float, Range(0, 1, "outside 0 to 1")]
+Part = Annotated[float, Range(_TINY, 1, "not above 0 and up to 1")]  # on an axis of ratios
+Size = Annotated[int, Range(1, _HUGE, "below 1")]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column may hold: numbers, maybe of a range, texts, or one of a few words; null if it
+    is `optional`."""
+
+    kind: type
+    optional: bool
+    words: tuple[str, ...] = ()
+    range: Range | None = None
+
+
+def columns(row: type) -> dict[str, Column]:
+    """The columns of a table whose rows are of this type."""
+    hints = get_type_hints(row, include_extras=True)
+    return {field.name: _column(hints[field.name]) for field in fields(row)}
+
+
+def _column(hint: Any) -> Column:
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    kind = next(part for part in parts if part is not type(None))
+    optional = type(None) in parts
+    if get_origin(kind) is Literal:
+        return Column(str, optional, get_args(kind))
+    if get_origin(kind) is Annotated:
+        return Column(kind.__origin__, optional, range=kind.__metadata__[0])
+    return Column(kind, optional)
