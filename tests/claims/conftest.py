@@ -50,8 +50,9 @@ BREAKS = {
 
 
 def _owner(target: str) -> tuple[object, str]:
-    """What has the name: a module or a class. A target of theory stands without its package."""
-    path = target if target.startswith("dynamics.") else f"theory.{target}"
+    """What has the name: a module or a class. `vanishing.x` is theory.normalization's."""
+    whole = target.startswith(("theory.", "particles."))
+    path = target if whole else f"theory.normalization.{target}"
     home, _, name = f"headgauge.{path}".rpartition(".")
     try:
         return importlib.import_module(home), name

@@ -5,28 +5,28 @@ import pytest
 from claims.mutants import instead, power, with_argument
 
 SLIPS = {
-    "D4 1/r^2": ("dynamics.schemes.Scheme.rates", power(2.0, part=0)),
-    "D4 LN-Scaling fades": ("dynamics.schemes.LnScaling.gain", power(4.0)),
-    "D4 attention repels": ("dynamics.attention.Attention.output", lambda f: lambda *a: -f(*a)),
-    "D5 stated": ("dynamics.theorems.radial_rate_stated", "double"),
+    "D4 1/r^2": ("particles.schemes.Scheme.rates", power(2.0, part=0)),
+    "D4 LN-Scaling fades": ("particles.schemes.LnScaling.gain", power(4.0)),
+    "D4 attention repels": ("particles.attention.Attention.output", lambda f: lambda *a: -f(*a)),
+    "D5 stated": ("theory.dynamics.theorems.radial_rate_stated", "double"),
     "D5 stated, n for n-1": (
-        "dynamics.theorems.radial_rate_stated",
+        "theory.dynamics.theorems.radial_rate_stated",
         instead(lambda n, beta: (math.exp(beta) - n) / (n * math.exp(beta))),
     ),
     "D5 stated without 1/n": (
-        "dynamics.theorems.radial_rate_stated",
+        "theory.dynamics.theorems.radial_rate_stated",
         instead(lambda n, beta: 1 - (n - 1) * math.exp(-beta)),
     ),
-    "D5 least, nan": ("dynamics.theorems.least_radial_rate", "nan"),
+    "D5 least, nan": ("theory.dynamics.theorems.least_radial_rate", "nan"),
     "D5 least, n for n-1": (
-        "dynamics.theorems.least_radial_rate",
+        "theory.dynamics.theorems.least_radial_rate",
         with_argument("tokens", lambda n: n + 1),
     ),
     "D5 allowed without beta": (
-        "dynamics.theorems.tokens_allowed",
+        "theory.dynamics.theorems.tokens_allowed",
         instead(lambda beta: 1 + math.exp(beta + 1)),
     ),
-    "D5 attained elsewhere": ("dynamics.theorems.least_radial_cosine", "half"),
+    "D5 attained elsewhere": ("theory.dynamics.theorems.least_radial_cosine", "half"),
 }
 
 

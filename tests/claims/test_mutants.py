@@ -37,11 +37,11 @@ def find(name: str) -> Callable:
     return inspect.unwrap(getattr(owner, attribute))
 
 
-V, D, DB = "theory.vanishing", "theory.distance", "theory.distance_bounds"
-E, J, X = "theory.expected_distance", "theory.jensen_gap", "theory.expected_limits"
-S, SB = "theory.separability", "theory.separability_bounds"
-N, G, F = "theory.sensitivity", "theory.general_normalizer", "theory.finite_difference"
-T, R, K = "theory.trade_off", "theory.random_logits", "theory.kolmogorov_smirnov"
+V, D, DB = "theory.normalization.vanishing", "theory.normalization.distance", "theory.normalization.distance_bounds"
+E, J, X = "theory.normalization.expected_distance", "theory.normalization.jensen_gap", "theory.normalization.expected_limits"
+S, SB = "theory.normalization.separability", "theory.normalization.separability_bounds"
+N, G, F = "theory.normalization.sensitivity", "theory.normalization.general_normalizer", "theory.normalization.finite_difference"
+T, R, K = "theory.normalization.trade_off", "theory.normalization.random_logits", "theory.normalization.kolmogorov_smirnov"
 
 MUTANTS = [
     # Lemma 1 and Corollary 1
@@ -123,7 +123,7 @@ MUTANTS = [
     ("7", f"{E}.exact", "total / subsets", "total"),
     ("7", f"{D}.distance", "~selected", "selected"),
     ("8", f"{D}.distances_to_context", "- context[..., None, :]", ""),
-    ("8", "theory.selection.context_vector", "* selected[..., None]).sum(-2)", ").sum(-2)"),
+    ("8", "theory.normalization.selection.context_vector", "* selected[..., None]).sum(-2)", ").sum(-2)"),
     ("8", f"{D}.distance", ".sum(-1)", ".mean(-1)"),
     ("8", "claims.limits.collapse", "(norms * ~selected)", "(2 * norms * ~selected)"),
     # Theorem 2
@@ -195,10 +195,10 @@ MUTANTS = [
     ("14'", f"{N}.spectral_norm", "/ temperature", "/ temperature**2"),
     ("14'", f"{N}.spectral_norm", "/ temperature", ""),
     # The discussion
-    ("15", "theory.coverage.multi_head_coverage", "** heads", "* heads"),
-    ("15", "theory.coverage.multi_head_coverage", "(1 - separability) **", "separability **"),
-    ("15", "theory.coverage.heads_needed", "math.ceil(", "math.floor("),
-    ("15", "theory.coverage.heads_needed", "(-coverage) /", "(-coverage) *"),
+    ("15", "theory.normalization.coverage.multi_head_coverage", "** heads", "* heads"),
+    ("15", "theory.normalization.coverage.multi_head_coverage", "(1 - separability) **", "separability **"),
+    ("15", "theory.normalization.coverage.heads_needed", "math.ceil(", "math.floor("),
+    ("15", "theory.normalization.coverage.heads_needed", "(-coverage) /", "(-coverage) *"),
     ("18", "claims.wording.appendix_slips", "(x[i] @ x[j])", "(x[j] @ x[k])"),
     ("18", "claims.wording.appendix_slips", "math.cosh(t)", "math.cosh(2 * t)"),
     ("18", "claims.wording.appendix_slips", "1 - distances.mean()", "1 - 0.5 * distances.mean()"),
@@ -218,9 +218,9 @@ MUTANTS = [
     ("20", f"{R}.ssmax_largest", "s * math", "2 * s * math"),
     ("20", f"{R}.ssmax_largest", "density * length", "length"),
     ("20", "normalizers.ssmax.SSMax.factor", "n.log()", "n.log2()"),
-    ("21", "theory.self_adjusted.jacobian_bound", "p.amax(-1) +", "1 +"),
-    ("21", "theory.self_adjusted.jacobian_bound", "largest_eigenvalue(p)", "0.5"),
-    ("21", "theory.self_adjusted.jacobian_bound", "logits.abs().amax", "0.5 * logits.abs().amax"),
+    ("21", "theory.normalization.self_adjusted.jacobian_bound", "p.amax(-1) +", "1 +"),
+    ("21", "theory.normalization.self_adjusted.jacobian_bound", "largest_eigenvalue(p)", "0.5"),
+    ("21", "theory.normalization.self_adjusted.jacobian_bound", "logits.abs().amax", "0.5 * logits.abs().amax"),
     ("21", "normalizers.sa_softmax.SASoftmax._jacobian", "(-adjusted, p)", "(adjusted, p)"),
     ("22", f"{K}.p_value", "return 2 * total", "return total"),
     ("22", f"{K}.p_value", "(-1) ** (j - 1) *", "1 *"),

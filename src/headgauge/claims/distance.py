@@ -142,9 +142,9 @@ CLAIMS = (
         "cheaper; ‖ns−u‖ ≤ d̃ ≤ √(n(n‖s‖²−2⟨u,s⟩+Q)) is two-sided, and tighter still with the "
         "heaviest unselected token counted exactly.",
         code=(
-            "theory.distance_bounds.printed_bound",
-            "theory.distance_bounds.centroid_bound",
-            "theory.distance_bounds.sandwich",
+            "theory.normalization.distance_bounds.printed_bound",
+            "theory.normalization.distance_bounds.centroid_bound",
+            "theory.normalization.distance_bounds.sandwich",
         ),
         check=top_n_set,
     ),
@@ -156,7 +156,7 @@ CLAIMS = (
         because="L = 2, I = {2}, α = (.9, .1), x = 1: d̃ = 0.8 and the bound is −0.8.",
         corrected="Needs α_i ≤ ᾱ for every i ∉ I; otherwise put Σ_{i∉I}|ᾱ−α_i| in place of the "
         "bracket.",
-        code=("theory.distance_bounds.absolute_bound",),
+        code=("theory.normalization.distance_bounds.absolute_bound",),
         check=arbitrary_set,
     ),
     Claim(
@@ -167,7 +167,7 @@ CLAIMS = (
         because="Not homogeneous: flat weights and all x = ½ (L = 12, N = 4) have d̃ = 1, twice "
         "the bound. The index of d₁ there, 'i∉I, i∈I', is a slip for j∈I.",
         corrected="The norm, not its square, as in the paper.",
-        code=("theory.distance_bounds.slides_bound", "theory.distance_bounds.printed_bound"),
+        code=("theory.normalization.distance_bounds.slides_bound", "theory.normalization.distance_bounds.printed_bound"),
         check=slides_square,
     ),
 )

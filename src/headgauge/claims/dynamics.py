@@ -137,7 +137,7 @@ CLAIMS = (
         because="A token sees itself with the weight e^β/Z and each other one with e^{βγ}/Z; the "
         "rest is counting. Simulated tokens agree to the last digits under all six schemes.",
         corrected="As stated; (log(1−γ))' = −2e^{βγ}(1+(n−1)γ)/(sZ) keeps its digits late.",
-        code=("dynamics.equiangular.Equiangular", "dynamics.particles.Particles"),
+        code=("particles.equiangular.Equiangular", "particles.particles.Particles"),
         check=reduction,
     ),
     Claim(
@@ -151,7 +151,7 @@ CLAIMS = (
         because="D1 at γ = 0, where ‖A‖ = √(e^{2β}+n−1)/(e^β+n−1); difference quotients of "
         "simulated tokens, extrapolated to 0, agree.",
         corrected="As stated.",
-        code=("dynamics.rates.initial_velocity", "dynamics.schemes"),
+        code=("simulation.rates.initial_velocity", "particles.schemes"),
         check=initial_velocities,
     ),
     Claim(
@@ -166,7 +166,7 @@ CLAIMS = (
         "grows. Slopes at t = 10⁶ and of simulated tokens agree.",
         corrected="As stated, up to a constant factor, for Mix-LN too, whose time before τ goes "
         "into C.",
-        code=("dynamics.rates.final_rate", "dynamics.schemes"),
+        code=("simulation.rates.final_rate", "particles.schemes"),
         check=final_rates,
     ),
 )

@@ -166,9 +166,9 @@ CLAIMS = (
         "though at t = 6.7 and not 7.7 million: neither gets anywhere in a model's depth. With a V "
         "that makes ‖A_j‖ > 1 Peri-LN is the slower one.",
         code=(
-            "dynamics.clocks.peri_over_pre",
-            "dynamics.clocks.times_to",
-            "dynamics.rates.initial_velocity",
+            "theory.dynamics.clocks.peri_over_pre",
+            "theory.dynamics.clocks.times_to",
+            "simulation.rates.initial_velocity",
         ),
         check=peri_ahead,
     ),
@@ -185,9 +185,9 @@ CLAIMS = (
         corrected="At every n the cosine is 1 − (1−ρ)/(1 + 2qT + q²nT) with T = 1+(n−1)ρ and q = "
         "1/(n^{γ(1−ρ)} − 1). The limit is far away: the transition is 1/log n wide in γ.",
         code=(
-            "dynamics.long_context.output_cosine",
-            "dynamics.long_context.limit",
-            "dynamics.long_context.limit_stated",
+            "theory.dynamics.long_context.output_cosine",
+            "theory.dynamics.long_context.limit",
+            "theory.dynamics.long_context.limit_stated",
         ),
         check=long_context_law,
     ),
@@ -206,10 +206,10 @@ CLAIMS = (
         "4.1 million at n = 16, β = 6. LN-Scaling is Post-LN at the time 2(√(t+1)−1), for every "
         "swarm whose matrices do not change in time.",
         code=(
-            "dynamics.clocks.times_to",
-            "dynamics.clocks.lead",
-            "dynamics.clocks.post_ln_time",
-            "dynamics.equiangular.solve_many",
+            "theory.dynamics.clocks.times_to",
+            "theory.dynamics.clocks.lead",
+            "theory.dynamics.clocks.post_ln_time",
+            "particles.equiangular.solve_many",
         ),
         check=same_curve,
     ),

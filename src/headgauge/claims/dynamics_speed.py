@@ -132,9 +132,9 @@ CLAIMS = (
         "most √(Σ_k w_jk²)·(1 + √(2 log(n/p)/(d−2))) for all j with probability 1 − p, with a "
         "logarithm only where log n is as large as d.",
         code=(
-            "dynamics.theorems.attention_bound_stated",
-            "dynamics.theorems.across_bound",
-            "dynamics.theorems.attention_size",
+            "theory.dynamics.theorems.attention_bound_stated",
+            "theory.dynamics.theorems.across_bound",
+            "theory.dynamics.theorems.attention_size",
         ),
         check=uniform_size,
     ),
@@ -154,9 +154,9 @@ CLAIMS = (
         "antipodal pair stands still at β = .01 too. No condition on n is needed "
         "(tried: a cone 240 times as wide as 1/(100n²)).",
         code=(
-            "dynamics.theorems.cone_scale_stated",
-            "dynamics.theorems.cone_scale",
-            "dynamics.theorems.cone_rates",
+            "theory.dynamics.theorems.cone_scale_stated",
+            "theory.dynamics.theorems.cone_scale",
+            "theory.dynamics.theorems.cone_rates",
         ),
         check=cone,
     ),
@@ -173,7 +173,7 @@ CLAIMS = (
         "−1/t. It is the slowest of all here. That LN(x)/√l also divides the logits by l changes "
         "the start and not the end. The law is right for what is modelled (D3), which is Post-LN "
         "at 2(√(t+1)−1).",
-        code=("dynamics.schemes.LnScalingPre", "dynamics.schemes.LnScaling"),
+        code=("particles.schemes.LnScalingPre", "particles.schemes.LnScaling"),
         check=published_ln_scaling,
     ),
 )

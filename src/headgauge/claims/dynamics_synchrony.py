@@ -151,7 +151,7 @@ CLAIMS = (
         corrected="As stated, for nGPT with ∫α = ∞: with α_t = 1/(1+t)² the tokens stop on the "
         "way. The second case of Pre-LN, Mix-LN and Peri-LN cannot occur for n < 1 + βe^{β+1} "
         "(D5).",
-        code=("dynamics.inner_products.InnerProducts", "dynamics.starts.uniform"),
+        code=("particles.inner_products.InnerProducts", "particles.starts.uniform"),
         check=synchronisation,
     ),
     Claim(
@@ -168,9 +168,9 @@ CLAIMS = (
         "βe^{β+1} (β ≥ 1; e^{2β} for β ≤ 1), so that far more tokens than e^β are allowed: eβ "
         "times as many.",
         code=(
-            "dynamics.theorems.radial_rate_stated",
-            "dynamics.theorems.least_radial_rate",
-            "dynamics.theorems.tokens_allowed",
+            "theory.dynamics.theorems.radial_rate_stated",
+            "theory.dynamics.theorems.least_radial_rate",
+            "theory.dynamics.theorems.tokens_allowed",
         ),
         check=radial_rate,
     ),

@@ -147,7 +147,7 @@ CLAIMS = (
         because="L = 10, N = 9, flat weights, x = 1: E = 0.8, the expression is 0.1 and ε ≤ 0.056.",
         corrected="The main term of eq. (24), (L−N)/L Σ‖(1+ν)α_i x_i − νx̄‖ with ν = N/(L−1), as "
         "a lower bound, and (L−N)/L Σ√(‖m_i‖²+V_i) above.",
-        code=("theory.expected_distance.printed", "theory.expected_distance.sandwich"),
+        code=("theory.normalization.expected_distance.printed", "theory.normalization.expected_distance.sandwich"),
         check=main_text,
     ),
     Claim(
@@ -158,7 +158,7 @@ CLAIMS = (
         because="By Jensen, with ε ≥ 0: a lower bound on E, exact at N = L−1. The '≈' of (19) and "
         "the '≤' of (26) are equalities.",
         corrected="As printed, read as E ≥ the main term.",
-        code=("theory.expected_distance.appendix",),
+        code=("theory.normalization.expected_distance.appendix",),
         check=equation_24,
     ),
     Claim(
@@ -168,7 +168,7 @@ CLAIMS = (
         verdict=Verdict.MISPRINT,
         because="L = 6, N = 2 would give a probability of 2.",
         corrected="(L−N)/L.",
-        code=("theory.expected_distance.exact",),
+        code=("theory.normalization.expected_distance.exact",),
         check=probability_left_out,
     ),
     Claim(
@@ -178,7 +178,7 @@ CLAIMS = (
         verdict=Verdict.FALSE,
         because="E is of degree one in the vectors, the expression of degree two.",
         corrected="Norms, not squares, and eq. (24).",
-        code=("theory.expected_distance.slides", "theory.expected_distance.appendix"),
+        code=("theory.normalization.expected_distance.slides", "theory.normalization.expected_distance.appendix"),
         check=slides_square,
     ),
 )

@@ -143,8 +143,8 @@ CLAIMS = (
         corrected="p√((2−p)² + (1+p)² + (L−2)q²)·ε/T, with p the weight of each of the two and q "
         "of each other token.",
         code=(
-            "theory.sensitivity.example_first_order_printed",
-            "theory.sensitivity.example_first_order",
+            "theory.normalization.sensitivity.example_first_order_printed",
+            "theory.normalization.sensitivity.example_first_order",
         ),
         check=swap_example,
     ),
@@ -158,8 +158,8 @@ CLAIMS = (
         corrected="The norm is the largest eigenvalue, computed exactly; the mean over directions "
         "is a one-dimensional integral and needs no sampling.",
         code=(
-            "theory.finite_difference.mean_over_directions",
-            "theory.sensitivity.spectral_norm",
+            "theory.normalization.finite_difference.mean_over_directions",
+            "theory.normalization.sensitivity.spectral_norm",
         ),
         check=random_direction,
     ),
@@ -171,7 +171,7 @@ CLAIMS = (
         because="1/T is the worst case, at ties. The mean norm over rows tends to a constant as "
         "T → 0: the density of the gap between the two top logits at zero.",
         corrected="E‖∇α‖₂ → f_gap(0) for logits with a continuous distribution.",
-        code=("theory.sensitivity.spectral_norm",),
+        code=("theory.normalization.sensitivity.spectral_norm",),
         check=one_over_t,
     ),
 )

@@ -152,9 +152,9 @@ CLAIMS = (
         corrected="∇α = C(p)diag((log F)′), so ‖∇α‖₂ ≤ λ₁(C(p))·max|F′/F| ≤ ½max|F′/F|; also "
         "≤ max|F′|√L‖F‖₂/(ΣF)². The printed form is true with Euclidean norms.",
         code=(
-            "theory.general_normalizer.lemma_2_printed",
-            "theory.general_normalizer.logarithmic_bound",
-            "theory.general_normalizer.projector_bound",
+            "theory.normalization.general_normalizer.lemma_2_printed",
+            "theory.normalization.general_normalizer.logarithmic_bound",
+            "theory.normalization.general_normalizer.projector_bound",
         ),
         check=lemma_2,
     ),
@@ -166,7 +166,7 @@ CLAIMS = (
         because="Softmax at T = 1 with min F = e^(−60): ‖∇α‖₂ = 0.489 while the printed expression "
         "is about 1e51.",
         corrected="The Jacobian is governed by (log F)′, not by how small F is.",
-        code=("theory.general_normalizer.logarithmic_bound",),
+        code=("theory.normalization.general_normalizer.logarithmic_bound",),
         check=small_f_is_unstable,
     ),
     Claim(
@@ -177,7 +177,7 @@ CLAIMS = (
         because="With F = e^(l/T) Lemma 2 reads (ρ/L + ρ²/L²)/T, ρ = max F/min F, which exceeds "
         "1/(4T), already at two equal logits.",
         corrected="1/(2T) follows from ∇α = C(p)/T directly.",
-        code=("theory.general_normalizer.uncapped_lemma_2_printed",),
+        code=("theory.normalization.general_normalizer.uncapped_lemma_2_printed",),
         check=corollary_from_lemma,
     ),
 )

@@ -125,7 +125,7 @@ CLAIMS = (
         because="True and loose as the gap between E and eq. (24); false as the gap to the "
         "main-text expression. Infinite where a denominator vanishes.",
         corrected="ε ≤ (L−N)/L Σ(√(‖m_i‖²+V_i) − ‖m_i‖): smaller, never infinite.",
-        code=("theory.jensen_gap.printed", "theory.jensen_gap.corrected"),
+        code=("theory.normalization.jensen_gap.printed", "theory.normalization.jensen_gap.corrected"),
         check=error_term,
     ),
     Claim(
@@ -135,7 +135,7 @@ CLAIMS = (
         verdict=Verdict.VACUOUS,
         because="Lacks 1/((L−1)(L−2)), so it is about L² times too large, and s_i is not defined.",
         corrected="As for 5.",
-        code=("theory.jensen_gap.appendix", "theory.jensen_gap.corrected"),
+        code=("theory.normalization.jensen_gap.appendix", "theory.normalization.jensen_gap.corrected"),
         check=error_term_25,
     ),
     Claim(
@@ -147,7 +147,7 @@ CLAIMS = (
         "than twice eq. (24).",
         corrected="ε is small when V_i ≪ ‖m_i‖²: for N > 1, nearly parallel vectors, whatever the "
         "weights.",
-        code=("theory.jensen_gap.corrected", "theory.expected_distance.conditional_moments"),
+        code=("theory.normalization.jensen_gap.corrected", "theory.normalization.expected_distance.conditional_moments"),
         check=small_when_not_concentrated,
     ),
 )

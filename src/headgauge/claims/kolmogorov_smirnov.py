@@ -126,9 +126,9 @@ CLAIMS = (
         "paired test, or the size of d̃/E with its interval, is what tells. How uniform weights "
         "are is read off the weights.",
         code=(
-            "theory.kolmogorov_smirnov.p_value",
-            "theory.kolmogorov_smirnov.detectable",
-            "theory.expected_distance.exact",
+            "theory.normalization.kolmogorov_smirnov.p_value",
+            "theory.normalization.kolmogorov_smirnov.detectable",
+            "theory.normalization.expected_distance.exact",
         ),
         check=acceptance,
     ),

@@ -190,7 +190,7 @@ CLAIMS = (
         because="Flat weights: E/S → √(N+1) for orthonormal vectors and |N−1| for identical ones; "
         "a one-hot row tends to N+1.",
         corrected="0 ≤ E ≤ (1−N/L)(N+1)S with S = Σ‖α_i x_i‖, both ends approached.",
-        code=("theory.expected_limits.corollary_2_printed", "theory.expected_limits.cap"),
+        code=("theory.normalization.expected_limits.corollary_2_printed", "theory.normalization.expected_limits.cap"),
         check=sum_of_norms,
     ),
     Claim(
@@ -202,7 +202,7 @@ CLAIMS = (
         "expression of row 4 that grows linearly.",
         corrected="d̃ ≈ (L−N)‖s‖ grows linearly only while ‖s‖ stays of order one. Where Lemma 1 "
         "applies it does not: there d̃ ≤ (N·C₂+1)max‖x‖.",
-        code=("theory.expected_limits.cap", "theory.expected_distance.printed"),
+        code=("theory.normalization.expected_limits.cap", "theory.normalization.expected_distance.printed"),
         check=linear_in_length,
     ),
     Claim(
@@ -213,7 +213,7 @@ CLAIMS = (
         because="At N = L the sum is empty. E is not monotone on the way, and with one token left "
         "out it tends to 1, not 0, as L grows (flat weights, x = 1).",
         corrected="E ≤ (1−N/L)(N+1)S.",
-        code=("theory.expected_limits.cap",),
+        code=("theory.normalization.expected_limits.cap",),
         check=full_selection,
     ),
     Claim(
@@ -224,7 +224,7 @@ CLAIMS = (
         because="With half of the tokens selected by flat weights, d̃ = L/4 − ½ for identical "
         "vectors, and on the sphere it grows like √L. So does the bound of Theorem 1.1.",
         corrected="|d̃ − (L−N)‖s‖| ≤ Σ_{i∉I}‖α_i x_i‖. As N → L the terms become few, not small.",
-        code=("theory.distance.distance", "theory.distance_bounds.printed_bound"),
+        code=("theory.normalization.distance.distance", "theory.normalization.distance_bounds.printed_bound"),
         check=collapse,
     ),
 )

@@ -160,9 +160,9 @@ CLAIMS = (
         "weight of α-entmax is ~ (α/(fL))^(1/α) and about (fL)^(1/α)((β+1)β^β)^(1−1/α) keys keep "
         "one, β = 1/(α−1): proved, and met within 4 % at L = 100,000.",
         code=(
-            "theory.random_logits.entmax_largest",
-            "theory.random_logits.entmax_support",
-            "theory.trade_off.one_hot_lead",
+            "theory.normalization.random_logits.entmax_largest",
+            "theory.normalization.random_logits.entmax_support",
+            "theory.normalization.trade_off.one_hot_lead",
         ),
         check=sparse_rules,
     ),
@@ -179,8 +179,8 @@ CLAIMS = (
         "logits with density f at their upper end have the largest weight ~ s log L/(fL). The "
         "Jacobian norm reaches s log L/2.",
         code=(
-            "theory.trade_off.ssmax_weight",
-            "theory.random_logits.ssmax_largest",
+            "theory.normalization.trade_off.ssmax_weight",
+            "theory.normalization.random_logits.ssmax_largest",
             "normalizers.ssmax",
         ),
         check=length_aware,
@@ -196,7 +196,7 @@ CLAIMS = (
         "no bound either: at logits of size ε the norm is of order 1/ε.",
         corrected="‖∇α‖₂ ≤ max p + max|z|·λ₁(C(p)), attained there. The rule's own paper aims at "
         "gradients that vanish, not at an upper bound.",
-        code=("theory.self_adjusted.jacobian_bound", "normalizers.sa_softmax"),
+        code=("theory.normalization.self_adjusted.jacobian_bound", "normalizers.sa_softmax"),
         check=gradient_controlled,
     ),
 )

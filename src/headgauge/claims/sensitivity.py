@@ -106,7 +106,7 @@ CLAIMS = (
         because="Two equal logits give exactly 1/(2T). 1/4 is the largest possible entry of the "
         "Jacobian, not its norm.",
         corrected="‖∇α‖₂ ≤ 1/(2T), sharp.",
-        code=("theory.sensitivity.corollary_3_printed", "theory.sensitivity.corollary_3"),
+        code=("theory.normalization.sensitivity.corollary_3_printed", "theory.normalization.sensitivity.corollary_3"),
         check=quarter,
     ),
     Claim(
@@ -116,7 +116,7 @@ CLAIMS = (
         verdict=Verdict.FALSE,
         because="T = 0.1 gives 5.0; it fails for every T < 0.354.",
         corrected="√2 caps ‖α−α′‖: g(T,ε) ≤ (√2/ε)tanh(ε/(2√2T)) ≤ min{1/(2T), √2/ε}, sharp.",
-        code=("theory.finite_difference.sharp_bound",),
+        code=("theory.normalization.finite_difference.sharp_bound",),
         check=cap_on_the_norm,
     ),
 )

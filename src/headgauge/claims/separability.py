@@ -152,8 +152,8 @@ CLAIMS = (
         "X_i ≤ ξ_i holds surely. Assumption 1 is not used.",
         corrected="N_s ≥ #{i : ξ_i ≤ r}, never worse.",
         code=(
-            "theory.separability.printed_lower_bound",
-            "theory.separability.deterministic_lower_bound",
+            "theory.normalization.separability.printed_lower_bound",
+            "theory.normalization.separability.deterministic_lower_bound",
         ),
         check=lower_bound,
     ),
@@ -167,9 +167,9 @@ CLAIMS = (
         corrected="Fixed r: log-Sobolev and Cantelli bounds on both sides. The paper's random r: "
         "E[N_s | x_I] = Σ_{i∈I} Π_{j∉I} F_d(c_ij), exactly.",
         code=(
-            "theory.separability.printed_upper_bound",
-            "theory.separability_bounds.fixed_radius_bounds",
-            "theory.separability_bounds.expected_count_given_selected",
+            "theory.normalization.separability.printed_upper_bound",
+            "theory.normalization.separability_bounds.fixed_radius_bounds",
+            "theory.normalization.separability_bounds.expected_count_given_selected",
         ),
         check=upper_bound,
     ),
@@ -182,7 +182,7 @@ CLAIMS = (
         "weights .3 has X = .3 and ξ = 0.",
         corrected="j and k both differ from i: ξ_i² = M²a + (M²−δ²/2)(b²−a), a = Σ_{j≠i}α_j², "
         "b = Σ_{j≠i}α_j.",
-        code=("theory.separability.xi_slides", "theory.separability.xi"),
+        code=("theory.normalization.separability.xi_slides", "theory.normalization.separability.xi"),
         check=xi_index,
     ),
     Claim(
@@ -196,7 +196,7 @@ CLAIMS = (
         corrected="An empirical value. Under Assumption 1 with flat weights N_s/N is about "
         "E Φ(√(d/N) − max of L−N normals) for N > 1, a curve whose transition from 1 to 0 lies "
         "near N = d/(2 ln L).",
-        code=("theory.separability_bounds.flat_weight_law", "theory.separability.separability"),
+        code=("theory.normalization.separability_bounds.flat_weight_law", "theory.normalization.separability.separability"),
         check=eighty_percent,
     ),
 )

@@ -92,8 +92,8 @@ CLAIMS = (
         "1/(2T) grows like log L.",
         code=(
             "normalizers.sparsemax",
-            "theory.trade_off.lipschitz_price",
-            "theory.trade_off.softmax_temperature",
+            "theory.normalization.trade_off.lipschitz_price",
+            "theory.normalization.trade_off.softmax_temperature",
         ),
         check=sharp_stable_scalable,
     ),

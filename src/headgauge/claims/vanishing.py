@@ -176,7 +176,7 @@ CLAIMS = (
         "every L; with a = ½ log L, α₁ → ½.",
         corrected="m/(m+(L−1)M) ≤ α_i ≤ M/(M+(L−1)m) with m, M the extremes of F on [−a, a]; "
         "C₁ = m/M and C₂ = M/m are the best constants free of L.",
-        code=("theory.vanishing.lemma_1_bounds", "theory.vanishing.lemma_1_constants"),
+        code=("theory.normalization.vanishing.lemma_1_bounds", "theory.normalization.vanishing.lemma_1_constants"),
         check=lemma_1,
     ),
     Claim(
@@ -187,7 +187,7 @@ CLAIMS = (
         because="sparsemax does not know the length and gives (1, 0, …, 0) the weight 1 at every "
         "L; it is not of the form (3).",
         corrected="The limit holds for normalisers of the form (3), α_i = F(l_i)/Σ F(l_j).",
-        code=("normalizers.sparsemax", "theory.vanishing.lemma_1_bounds"),
+        code=("normalizers.sparsemax", "theory.normalization.vanishing.lemma_1_bounds"),
         check=any_length_independent_rule,
     ),
     Claim(
@@ -201,9 +201,9 @@ CLAIMS = (
         "max‖k_j‖/T or, better, (l_max − l_min)/T; also α_i ≤ e^((l_i − mean l)/T)/L ≤ "
         "e^(‖q‖‖k_i − mean k‖/T)/L. e^(2Δ/T) is the best constant free of L.",
         code=(
-            "theory.vanishing.corollary_1_printed",
-            "theory.vanishing.corollary_1_sharp",
-            "theory.vanishing.jensen_upper_bound",
+            "theory.normalization.vanishing.corollary_1_printed",
+            "theory.normalization.vanishing.corollary_1_sharp",
+            "theory.normalization.vanishing.jensen_upper_bound",
         ),
         check=corollary_1,
     ),

@@ -94,7 +94,7 @@ CLAIMS = (
         because="The arithmetic is right (.992). Besides independence it needs heads that share "
         "one top-N set: independent heads that share half of it cover .93.",
         corrected="With independence and one top-N set: p = .8 needs 3 heads, p = .7 needs 4.",
-        code=("theory.coverage.multi_head_coverage", "theory.coverage.heads_needed"),
+        code=("theory.normalization.coverage.multi_head_coverage", "theory.normalization.coverage.heads_needed"),
         check=heads_cover,
     ),
     Claim(
@@ -117,7 +117,7 @@ CLAIMS = (
         "r = min outside distance contains the nearest token that it is to keep out.",
         corrected="The bound is Theorem 1.1, the expectation Theorem 1.2 (here: eq. (24)). An open "
         "ball keeps every other token out; N_s differs only at ties.",
-        code=("theory.distance_bounds.printed_bound", "theory.expected_distance.appendix"),
+        code=("theory.normalization.distance_bounds.printed_bound", "theory.normalization.expected_distance.appendix"),
     ),
     Claim(
         id="18",
@@ -127,7 +127,7 @@ CLAIMS = (
         because="(28) lacks an expectation in the middle; (29)'s 4M² is eight times Hoeffding's "
         "constant; (31) has ⟨x_i, x_j⟩ for ⟨x_j, x_k⟩; the first '≤' of (34) must be '≥'.",
         corrected="Each slip mended; even so (29) does not prove the upper bound (row 9').",
-        code=("theory.distance.distances_to_context",),
+        code=("theory.normalization.distance.distances_to_context",),
         check=appendix_slips,
     ),
 )
