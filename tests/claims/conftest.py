@@ -50,10 +50,8 @@ BREAKS = {
 
 
 def _owner(target: str) -> tuple[object, str]:
-    """What has the name: a module or a class. `vanishing.x` is theory.normalization's."""
-    whole = target.startswith(("theory.", "particles."))
-    path = target if whole else f"theory.normalization.{target}"
-    home, _, name = f"headgauge.{path}".rpartition(".")
+    """What has the name: a module or a class."""
+    home, _, name = f"headgauge.{target}".rpartition(".")
     try:
         return importlib.import_module(home), name
     except ModuleNotFoundError:
@@ -72,7 +70,7 @@ def ledger_notices(monkeypatch):
     """Whether the claim disagrees once a function of theory or dynamics is broken in this way.
 
     Shapes are not checked meanwhile, which takes most of the time: they are where the check runs as
-    it is (`test_ledger`).
+    it is (`test_ledger`), and in the tests of theory and particles.
     """
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 

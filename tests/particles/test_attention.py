@@ -5,15 +5,14 @@ from torch import Tensor
 
 from headgauge import normalizers
 from headgauge.errors import InputError
-from headgauge.particles import starts
-from headgauge.particles.attention import Attention
-from headgauge.particles.weights import Projections, Weights
+from headgauge.particles import sphere
+from headgauge.particles.attention import Attention, Projections, Weights
 from particles import reference
 from particles.running import numbers
 
 
 def swarms(batch: int = 3, n: int = 5, d: int = 6) -> Tensor:
-    return torch.stack([starts.uniform(n, d, 100 + seed) for seed in range(batch)])
+    return torch.stack([sphere.uniform(n, d, 100 + seed) for seed in range(batch)])
 
 
 @pytest.mark.parametrize("causal", [False, True])

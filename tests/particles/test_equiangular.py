@@ -6,8 +6,16 @@ import torch
 
 from headgauge.errors import InputError
 from headgauge.particles.equiangular import Equiangular, solve, solve_many
-from headgauge.particles.scheme_batch import SchemeBatch
-from headgauge.particles.schemes import LnScaling, MixLn, NGpt, PeriLn, PostLn, PreLn, Scheme
+from headgauge.particles.schemes import (
+    LnScaling,
+    MixLn,
+    NGpt,
+    PeriLn,
+    PostLn,
+    PreLn,
+    Scheme,
+    SchemeBatch,
+)
 from particles import reference
 from particles.running import numbers
 

@@ -3,8 +3,8 @@ import torch
 from torch.nn.functional import normalize
 
 from headgauge.errors import InputError
-from headgauge.particles import starts
-from headgauge.particles.weights import Weights
+from headgauge.particles import sphere
+from headgauge.particles.attention import Weights
 
 
 def test_a_trajectory_draws_the_same_in_any_company():
@@ -27,7 +27,7 @@ def test_the_three_matrices_and_the_seeds_differ():
 @pytest.mark.parametrize("seed", [0, 1, 7])
 def test_tokens_of_the_same_seed_are_not_the_rows_of_a_matrix(seed: int):
     """Both are normal numbers from a seed; were they the same ones, ⟨q_j, θ_j⟩ would be √2."""
-    tokens = starts.uniform(32, 64, seed)
+    tokens = sphere.uniform(32, 64, seed)
     for other in range(8):
         query = normalize(Weights("random", 64, (other,)).at(0.0).query.reshape(64, 64), dim=-1)
         assert float((query[:32] * tokens).sum(-1).abs().max()) < 0.7

@@ -4,13 +4,14 @@ import pytest
 import torch
 
 from headgauge.errors import InputError
-from headgauge.particles import observables, schemes, starts
+from headgauge.particles import schemes, sphere
 from headgauge.particles.attention import Attention
-from headgauge.particles.integrate import Work, integrate
-from headgauge.particles.particles import Particles
+from headgauge.particles.integrate import states_at
+from headgauge.particles.systems import Particles
 from headgauge.runs.dynamics_schema import CollapseRow, SwarmRow
 from headgauge.runs.schema import frame_schema
 from headgauge.simulation.swarms import SwarmKind, Swarms, swarms
+from headgauge.theory.dynamics import observables
 
 TIMES = torch.linspace(0, 4, 5, dtype=torch.float64)
 SOME = [schemes.get("post_ln"), schemes.get("peri_ln")]
@@ -21,20 +22,17 @@ def test_a_swarm_is_its_particles(weights):
     kind = SwarmKind(tokens=6, dim=8, beta=2.0, weights=weights, radius=1.5, seeds=(3, 5))
     found = swarms(SOME, kind, TIMES, 1e-8)
     for place, seed in enumerate(kind.seeds):
-        directions = starts.uniform(6, 8, 7_919 + seed)[None]
+        directions = sphere.uniform(6, 8, 7_919 + seed)[None]
         for number, scheme in enumerate(SOME):
             system, state = Particles.of(directions, kind.attention(1, seed, "cpu"), scheme, 1.5)
-            kept = {}
-            integrate(
-                system, state, TIMES, lambda at, rows, y, kept=kept: kept.update({at: y}), 1e-9
-            )
+            kept = states_at(system, state, TIMES, 1e-9)
             for at in range(len(TIMES)):
-                gaps = observables.gaps_of(system.directions(kept[at]))
+                gaps = observables.gaps_of(system.directions(kept[:, at]))
                 wanted = 1 - float(observables.pair_values(gaps).mean())
                 assert float(found.seen["mean_cosine"][number, place, at]) == pytest.approx(
                     wanted, abs=1e-6
                 )
-                wanted = float(system.radius(kept[at]).mean())
+                wanted = float(system.radius(kept[:, at]).mean())
                 assert float(found.seen["radius"][number, place, at]) == pytest.approx(
                     wanted, rel=1e-6
                 )
@@ -76,7 +74,7 @@ def made(least: list[list[float]]) -> Swarms:
     seen = {"least_cosine": torch.tensor([least], dtype=torch.float64)}
     kind = SwarmKind(seeds=tuple(range(len(least))))
     times = torch.arange(len(least[0]), dtype=torch.float64)
-    return Swarms(kind, (SOME[0],), times, seen, Work())
+    return Swarms(kind, (SOME[0],), times, seen)
 
 
 def test_collapse_says_how_many_and_when():

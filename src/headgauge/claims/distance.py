@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import close, generator, highest, lowest, rows, violated, weights
 from headgauge.theory.normalization import distance_bounds
 from headgauge.theory.normalization.distance import distance
@@ -22,7 +22,19 @@ def _attained(bound, alpha: Tensor, selected: Tensor) -> bool:
     )
 
 
+@claim("3", "Theorem 1.1", Verdict.TRUE)
 def top_n_set() -> Finding:
+    """For the top-N set, d̃ ≤ (1−ᾱ)d₁ + max_I‖x_j‖[ᾱ(L−N) − (1−ᾱ)].
+
+    No violation exists; the '=' between (17) and (18) should be '≤'. The bracket is non-negative
+    for a top-N set. Identical vectors attain the bound.
+
+    The centroid bound Σα_i‖x_i−c‖ + ‖c‖Σ|ᾱ−α_i|, c = s/ᾱ, is never worse and cheaper; ‖ns−u‖ ≤ d̃ ≤
+    √(n(n‖s‖²−2⟨u,s⟩+Q)) is two-sided, and tighter still with the heaviest unselected token counted
+    exactly.
+
+    In theory.normalization.distance_bounds: printed_bound, centroid_bound, sandwich.
+    """
     broken = worse = sandwich_broken = peeled_broken = 0
     ratios, widths, closest = [], [], []
     for alpha, x in rows(40, 24, 6, generator(3)):
@@ -74,7 +86,16 @@ def top_n_set() -> Finding:
     )
 
 
+@claim("3'", "Theorem 1.1, 'if I_N is fixed'", Verdict.FALSE)
 def arbitrary_set() -> Finding:
+    """The same bound for an arbitrary fixed set I.
+
+    L = 2, I = {2}, α = (.9, .1), x = 1: d̃ = 0.8 and the bound is −0.8.
+
+    Needs α_i ≤ ᾱ for every i ∉ I; otherwise put Σ_{i∉I}|ᾱ−α_i| in place of the bracket.
+
+    In theory.normalization.distance_bounds: absolute_bound.
+    """
     alpha = torch.tensor([0.9, 0.1], dtype=torch.float64)
     x = torch.ones(2, 1, dtype=torch.float64)
     second = torch.tensor([False, True])
@@ -111,7 +132,17 @@ def arbitrary_set() -> Finding:
     )
 
 
+@claim("3''", "Slides, Theorem 1", Verdict.FALSE)
 def slides_square() -> Finding:
+    """The same bound with max‖x_j‖² in place of max‖x_j‖.
+
+    Not homogeneous: flat weights and all x = ½ (L = 12, N = 4) have d̃ = 1, twice the bound. The
+    index of d₁ there, 'i∉I, i∈I', is a slip for j∈I.
+
+    The norm, not its square, as in the paper.
+
+    In theory.normalization.distance_bounds: slides_bound, printed_bound.
+    """
     length, n = 12, 4
     alpha = torch.full((length,), 1 / length, dtype=torch.float64)
     x = torch.full((length, 1), 0.5, dtype=torch.float64)
@@ -128,46 +159,3 @@ def slides_square() -> Finding:
             "bound with the norm": printed,
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="3",
-        where="Theorem 1.1",
-        statement="For the top-N set, d̃ ≤ (1−ᾱ)d₁ + max_I‖x_j‖[ᾱ(L−N) − (1−ᾱ)].",
-        verdict=Verdict.TRUE,
-        because="No violation exists; the '=' between (17) and (18) should be '≤'. The bracket is "
-        "non-negative for a top-N set. Identical vectors attain the bound.",
-        corrected="The centroid bound Σα_i‖x_i−c‖ + ‖c‖Σ|ᾱ−α_i|, c = s/ᾱ, is never worse and "
-        "cheaper; ‖ns−u‖ ≤ d̃ ≤ √(n(n‖s‖²−2⟨u,s⟩+Q)) is two-sided, and tighter still with the "
-        "heaviest unselected token counted exactly.",
-        code=(
-            "theory.normalization.distance_bounds.printed_bound",
-            "theory.normalization.distance_bounds.centroid_bound",
-            "theory.normalization.distance_bounds.sandwich",
-        ),
-        check=top_n_set,
-    ),
-    Claim(
-        id="3'",
-        where="Theorem 1.1, 'if I_N is fixed'",
-        statement="The same bound for an arbitrary fixed set I.",
-        verdict=Verdict.FALSE,
-        because="L = 2, I = {2}, α = (.9, .1), x = 1: d̃ = 0.8 and the bound is −0.8.",
-        corrected="Needs α_i ≤ ᾱ for every i ∉ I; otherwise put Σ_{i∉I}|ᾱ−α_i| in place of the "
-        "bracket.",
-        code=("theory.normalization.distance_bounds.absolute_bound",),
-        check=arbitrary_set,
-    ),
-    Claim(
-        id="3''",
-        where="Slides, Theorem 1",
-        statement="The same bound with max‖x_j‖² in place of max‖x_j‖.",
-        verdict=Verdict.FALSE,
-        because="Not homogeneous: flat weights and all x = ½ (L = 12, N = 4) have d̃ = 1, twice "
-        "the bound. The index of d₁ there, 'i∉I, i∈I', is a slip for j∈I.",
-        corrected="The norm, not its square, as in the paper.",
-        code=("theory.normalization.distance_bounds.slides_bound", "theory.normalization.distance_bounds.printed_bound"),
-        check=slides_square,
-    ),
-)

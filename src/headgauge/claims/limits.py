@@ -6,7 +6,7 @@ import math
 import torch
 
 from headgauge.claims.expected_distance import flat_ones, orthonormal
-from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import close, generator, highest, rows, sphere, violated
 from headgauge.theory.normalization import distance_bounds, expected_distance, expected_limits
 from headgauge.theory.normalization.distance import distance
@@ -25,7 +25,17 @@ def _slope(lengths: list[int], values: list[float]) -> float:
     return float((x * (y - y.mean())).sum() / (x * x).sum())
 
 
+@claim("6", "Corollary 2(i)", Verdict.FALSE)
 def sum_of_norms() -> Finding:
+    """For fixed N ≪ L, E ≈ Σ‖α_i x_i‖.
+
+    Flat weights: E/S → √(N+1) for orthonormal vectors and |N−1| for identical ones; a one-hot row
+    tends to N+1.
+
+    0 ≤ E ≤ (1−N/L)(N+1)S with S = Σ‖α_i x_i‖, both ends approached.
+
+    In theory.normalization.expected_limits: corollary_2_printed, cap.
+    """
     length, n = 400, 5
     cases = {
         "orthonormal, flat": (_flat(length), torch.eye(length, dtype=torch.float64)),
@@ -65,7 +75,19 @@ def sum_of_norms() -> Finding:
     )
 
 
+@claim("6'", "Section 3.1(i)", Verdict.FALSE)
 def linear_in_length() -> Finding:
+    """The distance scales linearly with L, exactly as Corollary 2(i) predicts.
+
+    S ≤ max‖x‖ does not grow with L, and E ≤ (N+1)max‖x‖; it is the misprinted expression of row 4
+    that grows linearly.
+
+    d̃ ≈ (L−N)‖s‖ grows linearly only while ‖s‖ stays of order one. Where Lemma 1 applies it does
+    not: there d̃ ≤ (N·C₂+1)max‖x‖.
+
+    In theory.normalization.expected_limits: cap; in theory.normalization.expected_distance:
+    printed.
+    """
     source = generator(9)
     n, dim, lengths = 5, 32, [32, 128, 512, 2048]
     sums, upper, caps, misprint, actual = [], [], [], [], []
@@ -113,7 +135,17 @@ def linear_in_length() -> Finding:
     )
 
 
+@claim("7", "Corollary 2(ii), eq. (9)", Verdict.VACUOUS)
 def full_selection() -> Finding:
+    """For fixed L, E → 0 as N → L.
+
+    At N = L the sum is empty. E is not monotone on the way, and with one token left out it tends to
+    1, not 0, as L grows (flat weights, x = 1).
+
+    E ≤ (1−N/L)(N+1)S.
+
+    In theory.normalization.expected_limits: cap.
+    """
     at_l, broken = [], 0
     for alpha, x in rows(3, 6, 3, generator(10)):
         at_l.append(expected_distance.exact(alpha, x, 6))
@@ -145,7 +177,18 @@ def full_selection() -> Finding:
     )
 
 
+@claim("8", "Introduction, sections 4 and 5; slides, corollary", Verdict.FALSE)
 def collapse() -> Finding:
+    """If N = Θ(L), the distance d̃ collapses to zero.
+
+    With half of the tokens selected by flat weights, d̃ = L/4 − ½ for identical vectors, and on the
+    sphere it grows like √L. So does the bound of Theorem 1.1.
+
+    |d̃ − (L−N)‖s‖| ≤ Σ_{i∉I}‖α_i x_i‖. As N → L the terms become few, not small.
+
+    In theory.normalization.distance: distance; in theory.normalization.distance_bounds:
+    printed_bound.
+    """
     source = generator(11)
     numbers: dict[str, float | int | str] = {}
     growing, bounds, broken, identical, attained = [], [], 0, [], []
@@ -179,52 +222,3 @@ def collapse() -> Finding:
         corrected=broken == 0 and all(attained),
         numbers=numbers,
     )
-
-
-CLAIMS = (
-    Claim(
-        id="6",
-        where="Corollary 2(i)",
-        statement="For fixed N ≪ L, E ≈ Σ‖α_i x_i‖.",
-        verdict=Verdict.FALSE,
-        because="Flat weights: E/S → √(N+1) for orthonormal vectors and |N−1| for identical ones; "
-        "a one-hot row tends to N+1.",
-        corrected="0 ≤ E ≤ (1−N/L)(N+1)S with S = Σ‖α_i x_i‖, both ends approached.",
-        code=("theory.normalization.expected_limits.corollary_2_printed", "theory.normalization.expected_limits.cap"),
-        check=sum_of_norms,
-    ),
-    Claim(
-        id="6'",
-        where="Section 3.1(i)",
-        statement="The distance scales linearly with L, exactly as Corollary 2(i) predicts.",
-        verdict=Verdict.FALSE,
-        because="S ≤ max‖x‖ does not grow with L, and E ≤ (N+1)max‖x‖; it is the misprinted "
-        "expression of row 4 that grows linearly.",
-        corrected="d̃ ≈ (L−N)‖s‖ grows linearly only while ‖s‖ stays of order one. Where Lemma 1 "
-        "applies it does not: there d̃ ≤ (N·C₂+1)max‖x‖.",
-        code=("theory.normalization.expected_limits.cap", "theory.normalization.expected_distance.printed"),
-        check=linear_in_length,
-    ),
-    Claim(
-        id="7",
-        where="Corollary 2(ii), eq. (9)",
-        statement="For fixed L, E → 0 as N → L.",
-        verdict=Verdict.VACUOUS,
-        because="At N = L the sum is empty. E is not monotone on the way, and with one token left "
-        "out it tends to 1, not 0, as L grows (flat weights, x = 1).",
-        corrected="E ≤ (1−N/L)(N+1)S.",
-        code=("theory.normalization.expected_limits.cap",),
-        check=full_selection,
-    ),
-    Claim(
-        id="8",
-        where="Introduction, sections 4 and 5; slides, corollary",
-        statement="If N = Θ(L), the distance d̃ collapses to zero.",
-        verdict=Verdict.FALSE,
-        because="With half of the tokens selected by flat weights, d̃ = L/4 − ½ for identical "
-        "vectors, and on the sphere it grows like √L. So does the bound of Theorem 1.1.",
-        corrected="|d̃ − (L−N)‖s‖| ≤ Σ_{i∉I}‖α_i x_i‖. As N → L the terms become few, not small.",
-        code=("theory.normalization.distance.distance", "theory.normalization.distance_bounds.printed_bound"),
-        check=collapse,
-    ),
-)

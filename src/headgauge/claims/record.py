@@ -1,4 +1,8 @@
-"""What one row of the claims ledger is, and when a check agrees with its verdict."""
+"""What one row of the claims ledger is, and when a check agrees with its verdict.
+
+A record is a check with `@claim`: its docstring has the statement, why the verdict, what holds
+instead and where the code is, a paragraph each.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -83,6 +87,21 @@ class Claim:
             "because": self.because,
             "corrected": self.corrected,
         }
+
+
+def claim(
+    id: str, where: str, verdict: Verdict, seen_in: str = ""
+) -> Callable[[Callable[[], Finding]], Claim]:
+    """The record of the check below it."""
+
+    def made(check: Callable[[], Finding]) -> Claim:
+        paragraphs = [" ".join(each.split()) for each in (check.__doc__ or "").split("\n\n")]
+        statement, because, corrected, code = paragraphs
+        parts = [part[len("in ") :].split(": ") for part in code.removesuffix(".").split("; ")]
+        names = tuple(f"{module}.{name}" for module, some in parts for name in some.split(", "))
+        return Claim(id, where, statement, verdict, because, corrected, names, check, seen_in)
+
+    return made
 
 
 @dataclass(frozen=True)

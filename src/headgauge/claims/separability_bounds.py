@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from headgauge.claims.record import Finding
+from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import (
     close,
     generator,
@@ -165,7 +165,19 @@ def _printed(weight: float, ball: float) -> float:
     return separability.printed_upper_bound(xi, selected, ball).item()
 
 
+@claim("9'", "Theorem 2, upper bound", Verdict.FALSE)
 def upper_bound() -> Finding:
+    """E[N_s]/N ≤ (1/N) Σ exp(−(r−ξ_i)²/16M²).
+
+    r = 10M: the fraction is 1, the printed upper bound is about 0.003 and lies below the printed
+    lower bound. With the paper's own r every row with N = 1 violates it.
+
+    Fixed r: log-Sobolev and Cantelli bounds on both sides. The paper's random r: E[N_s | x_I] =
+    Σ_{i∈I} Π_{j∉I} F_d(c_ij), exactly.
+
+    In theory.normalization.separability: printed_upper_bound; in
+    theory.normalization.separability_bounds: fixed_radius_bounds, expected_count_given_selected.
+    """
     broken = total = single = alone = 0
     for alpha, x, selected in unit_rows(15):
         delta = separability.minimum_separation(x)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from headgauge import normalizers
-from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import SHARPNESS, close, generator, highest, normal, violated
 from headgauge.theory.normalization import vanishing
 from headgauge.theory.normalization.general_normalizer import normalise
@@ -26,7 +26,19 @@ def _one_winner(length: int, top: float, rest: float) -> Tensor:
     return logits
 
 
+@claim("1", "Lemma 1, eq. (4); slides, F ≥ 0", Verdict.CONDITION)
 def lemma_1() -> Finding:
+    """Bounded logits and an F that does not depend on L give C₁/L ≤ α_i ≤ C₂/L.
+
+    Needs F continuous and strictly positive, and a bound a that does not grow with L. The slides' F
+    ≥ 0 is not enough: F(z) = e^(−1/z) for z > 0, else 0, keeps α₁ = 1 at every L; with a = ½ log L,
+    α₁ → ½.
+
+    m/(m+(L−1)M) ≤ α_i ≤ M/(M+(L−1)m) with m, M the extremes of F on [−a, a]; C₁ = m/M and C₂ = M/m
+    are the best constants free of L.
+
+    In theory.normalization.vanishing: lemma_1_bounds, lemma_1_constants.
+    """
     source, bound = generator(1), 2.0
     functions = {
         "exp": (torch.exp, math.exp(-bound), math.exp(bound)),
@@ -74,7 +86,17 @@ def lemma_1() -> Finding:
     )
 
 
+@claim("1'", "Introduction", Verdict.FALSE)
 def any_length_independent_rule() -> Finding:
+    """Any length-independent normaliser has this limit.
+
+    sparsemax does not know the length and gives (1, 0, …, 0) the weight 1 at every L; it is not of
+    the form (3).
+
+    The limit holds for normalisers of the form (3), α_i = F(l_i)/Σ F(l_j).
+
+    In normalizers: sparsemax; in theory.normalization.vanishing: lemma_1_bounds.
+    """
     sparsemax = normalizers.get("sparsemax")
     softmax = normalizers.get("softmax")
     sparse = [sparsemax(_one_winner(length, 1.0, 0.0))[0].item() for length in LENGTHS]
@@ -101,7 +123,19 @@ def any_length_independent_rule() -> Finding:
     )
 
 
+@claim("2", "Corollary 1, eq. (5)", Verdict.CONDITION)
 def corollary_1() -> Finding:
+    """For softmax, e^(−2Δ/T)/L ≤ α_i ≤ e^(2Δ/T)/L with Δ = ‖q‖‖k‖.
+
+    True if ‖k‖ is the largest key norm. With k = k_i it fails: q = 1, k = (0, 3, 3) would have to
+    give α₀ = 1/3.
+
+    α_i lies in [1/(1+(L−1)e^R), 1/(1+(L−1)e^(−R))], attained, for R = 2‖q‖ max‖k_j‖/T or, better,
+    (l_max − l_min)/T; also α_i ≤ e^((l_i − mean l)/T)/L ≤ e^(‖q‖‖k_i − mean k‖/T)/L. e^(2Δ/T) is
+    the best constant free of L.
+
+    In theory.normalization.vanishing: corollary_1_printed, corollary_1_sharp, jensen_upper_bound.
+    """
     source, temperature = generator(2), 0.5
     broken = sharp_broken = 0
     tight = []
@@ -163,48 +197,3 @@ def corollary_1() -> Finding:
             "what the bound with k_i says": 1 / 3,
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="1",
-        where="Lemma 1, eq. (4); slides, F ≥ 0",
-        statement="Bounded logits and an F that does not depend on L give C₁/L ≤ α_i ≤ C₂/L.",
-        verdict=Verdict.CONDITION,
-        because="Needs F continuous and strictly positive, and a bound a that does not grow with "
-        "L. The slides' F ≥ 0 is not enough: F(z) = e^(−1/z) for z > 0, else 0, keeps α₁ = 1 at "
-        "every L; with a = ½ log L, α₁ → ½.",
-        corrected="m/(m+(L−1)M) ≤ α_i ≤ M/(M+(L−1)m) with m, M the extremes of F on [−a, a]; "
-        "C₁ = m/M and C₂ = M/m are the best constants free of L.",
-        code=("theory.normalization.vanishing.lemma_1_bounds", "theory.normalization.vanishing.lemma_1_constants"),
-        check=lemma_1,
-    ),
-    Claim(
-        id="1'",
-        where="Introduction",
-        statement="Any length-independent normaliser has this limit.",
-        verdict=Verdict.FALSE,
-        because="sparsemax does not know the length and gives (1, 0, …, 0) the weight 1 at every "
-        "L; it is not of the form (3).",
-        corrected="The limit holds for normalisers of the form (3), α_i = F(l_i)/Σ F(l_j).",
-        code=("normalizers.sparsemax", "theory.normalization.vanishing.lemma_1_bounds"),
-        check=any_length_independent_rule,
-    ),
-    Claim(
-        id="2",
-        where="Corollary 1, eq. (5)",
-        statement="For softmax, e^(−2Δ/T)/L ≤ α_i ≤ e^(2Δ/T)/L with Δ = ‖q‖‖k‖.",
-        verdict=Verdict.CONDITION,
-        because="True if ‖k‖ is the largest key norm. With k = k_i it fails: q = 1, k = (0, 3, 3) "
-        "would have to give α₀ = 1/3.",
-        corrected="α_i lies in [1/(1+(L−1)e^R), 1/(1+(L−1)e^(−R))], attained, for R = 2‖q‖ "
-        "max‖k_j‖/T or, better, (l_max − l_min)/T; also α_i ≤ e^((l_i − mean l)/T)/L ≤ "
-        "e^(‖q‖‖k_i − mean k‖/T)/L. e^(2Δ/T) is the best constant free of L.",
-        code=(
-            "theory.normalization.vanishing.corollary_1_printed",
-            "theory.normalization.vanishing.corollary_1_sharp",
-            "theory.normalization.vanishing.jensen_upper_bound",
-        ),
-        check=corollary_1,
-    ),
-)

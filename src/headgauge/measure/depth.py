@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headgauge import models
-from headgauge.particles.observables import BAND, gaps_of, observe, quantiles
+from headgauge.theory.dynamics.observables import BAND, gaps_of, observe, quantiles
 from headgauge.runs import UnitKey
 from headgauge.runs.depth_schema import DepthRow
 from headgauge.runs.schema import frame_schema
