@@ -61,7 +61,7 @@ def test_the_rooms_stand_above_one_another():
     """No two import each other, not even by way of others."""
     below = allowed()
     while True:
-        more = {room: names.union(*(below[each] for each in names)) for room, names in below.items()}
+        more = {room: mine.union(*(below[each] for each in mine)) for room, mine in below.items()}
         if more == below:
             break
         below = more
