@@ -33,6 +33,7 @@ TABLE_RATE = {
 }
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(("n", "beta", "r0"), [(10, 1.7, 1.3), (3, 6.0, 0.5)])
 def test_measured_initial_velocities_are_the_tables(scheme, n, beta, r0):
     expected = table_velocity(scheme.name, n, beta, r0)
@@ -49,6 +50,7 @@ def test_measured_final_rates_are_the_tables():
         assert measured == pytest.approx(expected, rel=5e-3), scheme.name
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_swarm_that_has_not_set_off_has_no_final_rate():
     assert rates.final_rates([schemes.get("pre_ln")], 4, 25.0) == [(None, None)]
     assert rates.final_rates([schemes.get("mix_ln", switch=1e7)], 8, 2.0) == [(None, None)]

@@ -47,7 +47,7 @@ def test_an_unknown_option_is_told():
 
 @pytest.mark.parametrize(("name", "wrong"), [("ngpt", {"alpha": 0.0}), ("mix_ln", {"switch": 0.0})])
 def test_a_wrong_option_is_a_users_mistake(name: str, wrong: dict[str, float]):
-    with pytest.raises(InputError, match="above 0|after 0"):
+    with pytest.raises(InputError, match=r"above 0|after 0"):
         schemes.get(name, **wrong)
 
 

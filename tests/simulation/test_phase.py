@@ -26,6 +26,7 @@ def test_every_combination_is_there_once(rows):
     assert len(named) == len(rows) == 3 * 2 * 2 * 4
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_shares_are_those_of_the_particles(rows):
     directions = torch.stack([sphere.uniform(6, 2, seed) for seed in range(3)])
     for scheme in CHOSEN:
@@ -46,6 +47,7 @@ def test_the_shares_are_those_of_the_particles(rows):
     assert any(0 < row["probability"] < 1 for row in rows)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_batches_do_not_change_the_result(rows, monkeypatch):
     monkeypatch.setattr(phase, "_AT_ONCE", 1)
     told = []

@@ -27,11 +27,13 @@ def test_all_start_together_on_the_sphere_and_move():
     assert min(r["radius"] for r in rows if r["scheme"] == "pre_ln" and r["time"] == 30.0) > 10
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_what_has_not_set_off_has_no_final_rate():
     rows = rate_rows([schemes.get("pre_ln")], 4, 25.0)
     assert [row["quantity"] for row in rows] == ["initial velocity"]
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_rows_have_theory_beside_the_measured():
     rows = rate_rows(CHOSEN, 6, 1.0, 2.0)
     found = [RateRow(**row) for row in rows]

@@ -17,6 +17,7 @@ TIMES = torch.linspace(0, 4, 5, dtype=torch.float64)
 SOME = [schemes.get("post_ln"), schemes.get("peri_ln")]
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("weights", ["identity", "random", "layers"])
 def test_a_swarm_is_its_particles(weights):
     kind = SwarmKind(tokens=6, dim=8, beta=2.0, weights=weights, radius=1.5, seeds=(3, 5))
@@ -38,6 +39,7 @@ def test_a_swarm_is_its_particles(weights):
                 )
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_pairs_and_the_particles_see_the_same_norm_and_speed():
     # Several heads go through the particles, one head through the pairs: with every weight equal
     # at a tiny β both average all tokens.
@@ -48,6 +50,7 @@ def test_the_pairs_and_the_particles_see_the_same_norm_and_speed():
         torch.testing.assert_close(first[name], second[name], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_seeds_do_not_depend_on_their_company():
     both = swarms(SOME, SwarmKind(tokens=5, dim=6, weights="random", seeds=(0, 1)), TIMES, 1e-7)
     alone = swarms(SOME[1:], SwarmKind(tokens=5, dim=6, weights="random", seeds=(1,)), TIMES, 1e-7)
@@ -92,6 +95,7 @@ def test_collapse_says_how_many_and_when():
     assert (row["collapsed"], row["time"], row["low"], row["high"]) == (0, None, None, None)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_progress_ends_at_one():
     told = []
     swarms(SOME, SwarmKind(tokens=4, dim=4, seeds=(0, 1)), TIMES, progress=told.append)
@@ -113,6 +117,7 @@ def test_bad_kinds_are_refused(options, said):
         SwarmKind(**options)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_rules_other_than_softmax_reach_the_attention():
     kind = SwarmKind(tokens=5, dim=6, rule="sparsemax", beta=4.0, seeds=(0,))
     assert isinstance(kind.attention(1, 0, "cpu"), Attention)

@@ -6,15 +6,8 @@ import torch
 from scipy import special, stats
 from torch import Tensor
 
-from headgauge.claims.expected_distance import orthonormal
-from headgauge.claims.record import Claim, Finding, Verdict, claim
-from headgauge.claims.sampling import (
-    close,
-    generator,
-    normal,
-    sphere,
-    weights,
-)
+from headgauge.claims.record import Finding, Verdict, claim
+from headgauge.claims.sampling import close, generator, normal, orthonormal, sphere, weights
 from headgauge.theory.normalization import coverage, expected_distance, kolmogorov_smirnov
 from headgauge.theory.normalization.distance import distance, distances_to_context
 from headgauge.theory.normalization.selection import selected_mass, top_n
@@ -56,32 +49,32 @@ def heads_cover() -> Finding:
     )
 
 
-SUB_LINEAR = Claim(
-    id="16",
-    where="Section 3.1(iii)",
-    statement="The critical-N curve grows sub-linearly (≈ 0.06 L).",
-    verdict=Verdict.FALSE,
-    because="It contradicts itself: 0.06 L is linear in L.",
-    corrected="State either the exponent or the proportion.",
-)
+@claim("16", "Section 3.1(iii)", Verdict.FALSE, textual=True)
+def sub_linear() -> None:
+    """The critical-N curve grows sub-linearly (≈ 0.06 L).
 
-ALGORITHMS = Claim(
-    id="17",
-    where="Appendix B; figures and slides",
-    statement="Algorithms 1–3 take the bound and the expectation from eqs. (9) and (10).",
-    verdict=Verdict.MISPRINT,
-    because="Those are Corollary 2(ii) and N_s. Also: Algorithm 3's level is .05 where text and "
-    "figure have .01; its list of relative errors is never used; its KS test compares 144 paired, "
-    "dependent heads, and not rejecting is not equality (row 22); the slides swap figures 2(a) and "
-    "2(b) and renumber 2(c), 3 and 4 as 3, 4 and 5; a closed ball of radius r = min outside "
-    "distance contains the nearest token that it is to keep out.",
-    corrected="The bound is Theorem 1.1, the expectation Theorem 1.2 (here: eq. (24)). An open "
-    "ball keeps every other token out; N_s differs only at ties.",
-    code=(
-        "theory.normalization.distance_bounds.printed_bound",
-        "theory.normalization.expected_distance.appendix",
-    ),
-)
+    It contradicts itself: 0.06 L is linear in L.
+
+    State either the exponent or the proportion.
+    """
+
+
+@claim("17", "Appendix B; figures and slides", Verdict.MISPRINT, textual=True)
+def algorithms() -> None:
+    """Algorithms 1–3 take the bound and the expectation from eqs. (9) and (10).
+
+    Those are Corollary 2(ii) and N_s. Also: Algorithm 3's level is .05 where text and figure have
+    .01; its list of relative errors is never used; its KS test compares 144 paired, dependent
+    heads, and not rejecting is not equality (row 22); the slides swap figures 2(a) and 2(b) and
+    renumber 2(c), 3 and 4 as 3, 4 and 5; a closed ball of radius r = min outside distance contains
+    the nearest token that it is to keep out.
+
+    The bound is Theorem 1.1, the expectation Theorem 1.2 (here: eq. (24)). An open ball keeps every
+    other token out; N_s differs only at ties.
+
+    In theory.normalization.distance_bounds: printed_bound; in
+    theory.normalization.expected_distance: appendix.
+    """
 
 
 @claim("18", "Appendix A, eqs. (28), (29), (31), (34)", Verdict.MISPRINT)

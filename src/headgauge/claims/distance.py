@@ -4,7 +4,17 @@ import torch
 from torch import Tensor
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import close, generator, highest, lowest, rows, violated, weights
+from headgauge.claims.sampling import (
+    close,
+    doubles,
+    flat,
+    generator,
+    highest,
+    lowest,
+    rows,
+    violated,
+    weights,
+)
 from headgauge.theory.normalization import distance_bounds
 from headgauge.theory.normalization.distance import distance
 from headgauge.theory.normalization.selection import top_n
@@ -15,7 +25,7 @@ def _attained(bound, alpha: Tensor, selected: Tensor) -> bool:
 
     Identical vectors leave only the second term, selected vectors at the origin only the first.
     """
-    same = torch.tensor([0.6, 0.8], dtype=torch.float64).expand(*alpha.shape, 2)
+    same = doubles([0.6, 0.8]).expand(*alpha.shape, 2)
     apart = torch.where(selected[..., None], 0.0, 2 * same)
     return all(
         close(bound(alpha, x, selected), distance(alpha, x, selected)) for x in (same, apart)
@@ -58,12 +68,12 @@ def top_n_set() -> Finding:
     selected = top_n(alpha, 5)
     # Equal y_i outside I: both sides of the sandwich are the distance; and of the peeled one even
     # if the last token, which is not selected, is of another kind.
-    flat = torch.full((24,), 1 / 24, dtype=torch.float64)
-    first = top_n(flat, 5)
-    x = torch.tensor([0.6, 0.8], dtype=torch.float64).repeat(24, 1)
+    equal = flat(24)
+    first = top_n(equal, 5)
+    x = doubles([0.6, 0.8]).repeat(24, 1)
     heavy = torch.cat([x[:-1], -10 * x[-1:]])
-    sides = distance_bounds.sandwich(flat, x, first)
-    peeled = distance_bounds.sandwich(flat, heavy, first, peel=1)
+    sides = distance_bounds.sandwich(equal, x, first)
+    peeled = distance_bounds.sandwich(equal, heavy, first, peel=1)
     return Finding(
         printed=broken == 0,
         # Holding is not enough: a bound that says something is close to what it bounds.
@@ -71,8 +81,8 @@ def top_n_set() -> Finding:
         and width < 1.1
         and lowest(closest) < 1.01
         and _attained(distance_bounds.centroid_bound, alpha, selected)
-        and close(sides, distance(flat, x, first))
-        and close(peeled, distance(flat, heavy, first)),
+        and close(sides, distance(equal, x, first))
+        and close(peeled, distance(equal, heavy, first)),
         informative=_attained(distance_bounds.printed_bound, alpha, selected),
         numbers={
             "violations in 3000 rows": broken,
@@ -96,7 +106,7 @@ def arbitrary_set() -> Finding:
 
     In theory.normalization.distance_bounds: absolute_bound.
     """
-    alpha = torch.tensor([0.9, 0.1], dtype=torch.float64)
+    alpha = doubles([0.9, 0.1])
     x = torch.ones(2, 1, dtype=torch.float64)
     second = torch.tensor([False, True])
     value = distance(alpha, x, second).item()
@@ -144,7 +154,7 @@ def slides_square() -> Finding:
     In theory.normalization.distance_bounds: slides_bound, printed_bound.
     """
     length, n = 12, 4
-    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
+    alpha = flat(length)
     x = torch.full((length, 1), 0.5, dtype=torch.float64)
     selected = top_n(alpha, n)
     value = distance(alpha, x, selected).item()

@@ -5,7 +5,7 @@ import math
 import torch
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import highest
+from headgauge.claims.sampling import doubles, highest
 from headgauge.particles import equiangular, rates, schemes, sphere
 from headgauge.particles.attention import Attention
 from headgauge.particles.integrate import states_at
@@ -67,7 +67,7 @@ def reduction() -> Finding:
     """
     grid = [(n, b, g) for n in (2, 24) for b in (0.5, 6.0) for g in (-0.03, 0.4, 0.95)]
     off = highest(_at_once(*point) for point in grid)
-    times = torch.tensor([1.0, 6.0], dtype=torch.float64)
+    times = doubles([1.0, 6.0])
     tokens, beta, batch = 8, 1.7, len(SIX)
     found = equiangular.solve_many(SIX, [tokens] * batch, [beta] * batch, times, radius0=1.3)
     start = sphere.equiangular(tokens, tokens).expand(batch, -1, -1)
@@ -136,7 +136,7 @@ def final_rates() -> Finding:
         name = f"{scheme.title}: slope of log(1-gamma) against {scheme.clock_text}"
         numbers[name] = seen
     growing = [schemes.get(name) for name in ("pre_ln", "mix_ln", "peri_ln")]
-    late = torch.tensor([1e6], dtype=torch.float64)
+    late = doubles([1e6])
     found = equiangular.solve_many(growing, [tokens] * 3, [beta] * 3, late, tolerance=1e-5)
     ratio = highest((found.radius / late - 1).abs())
     return Finding(

@@ -8,19 +8,12 @@ from torch import Tensor
 
 from headgauge.claims.dynamics import FADING, NOTES, attention
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import highest, lowest, violated
+from headgauge.claims.sampling import doubles, highest, lowest, slope, violated
 from headgauge.particles import equiangular, rates, schemes, sphere
 from headgauge.particles.inner_products import InnerProducts
 from headgauge.particles.integrate import states_at
 from headgauge.theory.dynamics import theorems
 from headgauge.theory.dynamics.observables import gaps_of
-
-
-def _slope(x: list[float], y: list[float]) -> float:
-    """Of log y against log x, by least squares."""
-    u, v = (torch.tensor(each, dtype=torch.float64).log() for each in (x, y))
-    u = u - u.mean()
-    return ((u * v).sum() / u.square().sum()).item()
 
 
 def _uniform_start(tokens: int, dim: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -64,8 +57,8 @@ def uniform_size() -> Finding:
         largest[tokens, dim] = highest(seen)
         needed[tokens, dim] = largest[tokens, dim] / stated
     few = [value for (tokens, dim), value in needed.items() if dim**2 <= tokens]
-    in_n = _slope([64.0, 256.0, 1024.0], [largest[n, 1024] for n in (64, 256, 1024)])
-    in_d = _slope([16.0, 64.0], [largest[1024, d] for d in (16, 64)])
+    in_n = slope([64.0, 256.0, 1024.0], [largest[n, 1024] for n in (64, 256, 1024)])
+    in_d = slope([16.0, 64.0], [largest[1024, d] for d in (16, 64)])
     return Finding(
         printed=highest(needed.values()) < 0.6,
         # A bound twice as large would hold as well: one constant has to be about right everywhere.
@@ -126,7 +119,7 @@ def published_ln_scaling() -> Finding:
     In theory.dynamics.schemes: LnScalingPre; in particles.schemes: LnScaling.
     """
     in_log, in_root, length = _published_stack(2000)
-    scheme, late = schemes.get("ln_scaling_pre"), torch.tensor([1e6], dtype=torch.float64)
+    scheme, late = schemes.get("ln_scaling_pre"), doubles([1e6])
     reduced, particles = (
         math.nan if value is None else value for value in rates.final_rates([scheme], 8, 2.0)[0]
     )
@@ -199,7 +192,7 @@ def _cones(beta: float, *widths: float) -> list[_Cone]:
 
 def _pair(gap: float, beta: float) -> tuple[float, float]:
     """−V'/V of two tokens under Post-LN, and the least that the bound allows."""
-    gaps = torch.tensor([[[0.0, gap], [gap, 0.0]]], dtype=torch.float64)
+    gaps = doubles([[[0.0, gap], [gap, 0.0]]])
     system, state = InnerProducts.of(gaps, attention(beta, 1), FADING[0])
     low, _ = theorems.cone_rates(gap, beta, torch.ones(2, dtype=torch.float64))
     return _rate(system, torch.zeros(1, dtype=torch.float64), state).item(), low.item()

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headgauge.claims.dynamics import NOTES, attention
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import generator, highest, lowest, normal
+from headgauge.claims.sampling import doubles, generator, highest, lowest, normal
 from headgauge.particles import equiangular, schemes, sphere
 from headgauge.particles.attention import Attention
 from headgauge.particles.inner_products import InnerProducts
@@ -34,7 +34,7 @@ def _farthest(which: Sequence[str], dims: Sequence[int], end: float) -> Float[Te
     """The largest gap at `end` of swarms of 8 tokens from uniform starts, β = 1 and 2."""
     kinds = list(itertools.product(map(schemes.get, which), dims, (1.0, 2.0), range(2)))
     gaps = torch.stack([gaps_of(sphere.uniform(8, dim, seed)) for _, dim, _, seed in kinds])
-    beta = torch.tensor([beta for _, _, beta, _ in kinds], dtype=torch.float64)
+    beta = doubles([beta for _, _, beta, _ in kinds])
     chosen = [scheme for scheme, _, _, _ in kinds]
     system, state = InnerProducts.of(gaps, Attention(beta), chosen, floor=1e-3)
     return system.gaps(states_at(system, state, [end], 1e-5)[:, 0]).amax((-2, -1))
@@ -61,7 +61,7 @@ def synchronisation() -> Finding:
     output = attention(1.0, 1).output(polygon[None], None)[0]
     radial = torch.linalg.vecdot(polygon, output)
     turn = (output - radial[:, None] * polygon).norm(dim=-1)
-    times = torch.tensor([1e6], dtype=torch.float64)
+    times = doubles([1e6])
     fading = equiangular.solve_many([_Fading()], [8], [1.0], times, tolerance=1e-6).log_gap.exp()
     return Finding(
         printed=highest(bound) < 1e-2 and highest(free) < 1e-2,
@@ -149,8 +149,8 @@ def radial_rate() -> Finding:
 
 def _attained(tokens: int, beta: float) -> float:
     """⟨θ_1, A_1⟩ when all other tokens are where the sharp bound says."""
-    cosine = torch.tensor(theorems.least_radial_cosine(tokens, beta), dtype=torch.float64)
+    cosine = doubles(theorems.least_radial_cosine(tokens, beta))
     other = torch.stack([cosine, (1 - cosine.square()).sqrt()])[None]
-    first = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
+    first = doubles([[1.0, 0.0]])
     weights = torch.softmax(beta * (first @ torch.cat([first, other.expand(tokens - 1, 2)]).mT), -1)
     return (weights[0, 0] + cosine * weights[0, 1:].sum()).item()

@@ -8,7 +8,17 @@ import torch
 from torch import Tensor
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import close, generator, highest, normal, rows, violated, weights
+from headgauge.claims.sampling import (
+    close,
+    flat_ones,
+    generator,
+    highest,
+    normal,
+    orthonormal,
+    rows,
+    violated,
+    weights,
+)
 from headgauge.theory.normalization import expected_distance, jensen_gap
 from headgauge.theory.normalization.selection import weighted
 
@@ -21,19 +31,6 @@ def enumerations() -> Iterator[tuple[Tensor, Tensor, int, Tensor]]:
     for length, n in SMALL:
         for alpha, x in rows(3, length, 3, source):
             yield alpha, x, n, expected_distance.exact(alpha, x, n)
-
-
-def flat_ones(length: int) -> tuple[Tensor, Tensor]:
-    """Flat weights and identical vectors: every form can be worked out by hand."""
-    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
-    return alpha, torch.ones(length, 1, dtype=torch.float64)
-
-
-def orthonormal(length: int) -> tuple[Tensor, Tensor]:
-    """Flat weights, orthonormal vectors: ‖y_i − s‖ is √(N+1)/L for every set, so E is the root of
-    its second moment and the upper side of the sandwich is exact."""
-    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
-    return alpha, torch.eye(length, dtype=torch.float64)
 
 
 def moments_are_exact() -> bool:

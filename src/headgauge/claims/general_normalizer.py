@@ -5,10 +5,8 @@ import math
 import torch
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import close, generator, highest, normal, violated
+from headgauge.claims.sampling import close, doubles, generator, highest, normal, violated
 from headgauge.theory.normalization import general_normalizer, sensitivity
-
-TWO_EQUAL = torch.full((2,), 0.5, dtype=torch.float64)
 
 
 @claim("12", "Lemma 2, eq. (13)", Verdict.FALSE)
@@ -94,7 +92,7 @@ def small_f_is_unstable() -> Finding:
     """
 
     def row(lowest: float) -> tuple[float, float, float]:
-        values = torch.exp(torch.tensor([0.0, 0.3, lowest], dtype=torch.float64))
+        values = torch.exp(doubles([0.0, 0.3, lowest]))
         norm = general_normalizer.spectral_norm(values, values).item()
         printed = general_normalizer.uncapped_lemma_2_printed(values, values).item()
         return norm, printed, general_normalizer.logarithmic_bound(values, values).item()
@@ -103,7 +101,7 @@ def small_f_is_unstable() -> Finding:
     norm_6, printed_6, governed_6 = row(-6.0)
     # Two keys are left: 2p(1−p). The printed second term alone is e^(.3+.3+120)/9.
     left = 2 * math.exp(0.3) / (1 + math.exp(0.3)) ** 2
-    f = torch.exp(torch.tensor([0.0, 0.3, -60.0], dtype=torch.float64))
+    f = torch.exp(doubles([0.0, 0.3, -60.0]))
     colder = general_normalizer.logarithmic_bound(f, 2 * f)
     return Finding(
         printed=not (close(norm_60, left) and close(printed_60 * 9 * math.exp(-120.6), 1.0)),
@@ -149,7 +147,7 @@ def corollary_from_lemma() -> Finding:
     frobenius = sensitivity.frobenius_norm(p)
     broken = violated(general_normalizer.spectral_norm(f, f), frobenius)
     broken += violated(frobenius, torch.full_like(frobenius, 0.5))
-    at_tie = sensitivity.frobenius_norm(TWO_EQUAL).item()
+    at_tie = sensitivity.frobenius_norm(flat(2)).item()
     matrix = torch.diag_embed(p) - p[..., :, None] * p[..., None, :]
     return Finding(
         # It reads (ρ/L + ρ²/L²)/T, which is ¾ at two equal logits, and Corollary 3 would be ¼.

@@ -2,14 +2,17 @@
 
 import torch
 
-from headgauge.claims.expected_distance import (
-    enumerations,
-    flat_ones,
-    moments_are_exact,
-    orthonormal,
-)
+from headgauge.claims.expected_distance import enumerations, moments_are_exact
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import close, generator, sphere, violated
+from headgauge.claims.sampling import (
+    close,
+    flat,
+    flat_ones,
+    generator,
+    orthonormal,
+    sphere,
+    violated,
+)
 from headgauge.theory.normalization import expected_distance, jensen_gap
 
 
@@ -60,7 +63,7 @@ def error_term() -> Finding:
     # By hand for L = 5, N = 2: ν = ½, ‖m_i‖ = .2 and ½·(3/5)·5·½·(4/25)/.2.
     by_hand = jensen_gap.printed(*flat_ones(5), 2)
     # For L = 2, N = 1: ν = 1, y = ½ and 1, and ½·½·(1 + ¼)/½.
-    pair = torch.full((2,), 0.5, dtype=torch.float64), torch.tensor([[1.0], [2.0]]).double()
+    pair = flat(2), torch.tensor([[1.0], [2.0]]).double()
     two = jensen_gap.printed(*pair, 1)
     return Finding(
         printed=as_printed == 0,
@@ -119,7 +122,7 @@ def small_when_not_concentrated() -> Finding:
     """
     source = generator(7)
     length, n = 300, 5
-    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
+    alpha = flat(length)
     x = sphere(length, 64, source=source)
     mean, error = expected_distance.monte_carlo(alpha, x, n, draws=200, generator=source)
     lower = expected_distance.appendix(alpha, x, n)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator
 
-from headgauge.claims import (
+from headgauge.claims import (  # noqa: F401  (they hold the records)
     discussion,
     distance,
     dynamics,
@@ -20,27 +20,9 @@ from headgauge.claims import (
     separability_bounds,
     vanishing,
 )
-from headgauge.claims.record import Claim, Outcome
+from headgauge.claims.record import RECORDS, Claim, Outcome
 from headgauge.errors import InputError
 from headgauge.threads import one_thread
-
-_PARTS = (
-    vanishing,
-    distance,
-    expected_distance,
-    jensen_gap,
-    limits,
-    separability,
-    separability_bounds,
-    sensitivity,
-    general_normalizer,
-    discussion,
-    rules,
-    dynamics,
-    dynamics_synchrony,
-    dynamics_speed,
-    dynamics_clocks,
-)
 
 
 def _place(claim: Claim) -> tuple[bool, int, int]:
@@ -49,8 +31,7 @@ def _place(claim: Claim) -> tuple[bool, int, int]:
     return claim.id.startswith("D"), int(number), claim.id.count("'")
 
 
-_RECORDS = [each for part in _PARTS for each in vars(part).values() if isinstance(each, Claim)]
-CLAIMS: tuple[Claim, ...] = tuple(sorted(_RECORDS, key=_place))
+CLAIMS: tuple[Claim, ...] = tuple(sorted(RECORDS, key=_place))
 
 
 def find(claim_id: str) -> Claim:

@@ -5,24 +5,22 @@ import math
 
 import torch
 
-from headgauge.claims.expected_distance import flat_ones, orthonormal
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import close, generator, highest, rows, sphere, violated
+from headgauge.claims.sampling import (
+    close,
+    flat,
+    flat_ones,
+    generator,
+    highest,
+    orthonormal,
+    rows,
+    slope,
+    sphere,
+    violated,
+)
 from headgauge.theory.normalization import distance_bounds, expected_distance, expected_limits
 from headgauge.theory.normalization.distance import distance
 from headgauge.theory.normalization.selection import context_vector, top_n, weighted
-
-
-def _flat(length: int) -> torch.Tensor:
-    return torch.full((length,), 1 / length, dtype=torch.float64)
-
-
-def _slope(lengths: list[int], values: list[float]) -> float:
-    """The exponent of a power law, by least squares in the logarithms."""
-    x = torch.tensor([math.log(v) for v in lengths], dtype=torch.float64)
-    y = torch.tensor([math.log(v) for v in values], dtype=torch.float64)
-    x = x - x.mean()
-    return float((x * (y - y.mean())).sum() / (x * x).sum())
 
 
 @claim("6", "Corollary 2(i)", Verdict.FALSE)
@@ -38,8 +36,8 @@ def sum_of_norms() -> Finding:
     """
     length, n = 400, 5
     cases = {
-        "orthonormal, flat": (_flat(length), torch.eye(length, dtype=torch.float64)),
-        "identical, flat": (_flat(length), torch.ones(length, 1, dtype=torch.float64)),
+        "orthonormal, flat": (flat(length), torch.eye(length, dtype=torch.float64)),
+        "identical, flat": (flat(length), torch.ones(length, 1, dtype=torch.float64)),
     }
     ratios = {}
     for name, (alpha, x) in cases.items():
@@ -114,7 +112,7 @@ def linear_in_length() -> Finding:
     return Finding(
         printed=not (
             close(sums, 1.0)
-            and _slope(lengths, misprint) > 0.9
+            and slope(lengths, misprint) > 0.9
             and close(expected_distance.printed(*flat_ones(5), 2), 0.9)
         ),
         # Flat weights, orthonormal vectors: the bound is E itself.
@@ -124,12 +122,12 @@ def linear_in_length() -> Finding:
         and highest([*actual, most]) <= cap
         and close(most / cap, 1.0, 1e-3),
         numbers={
-            "exponent of the sum of norms in L": _slope(lengths, sums),
-            "exponent of E's upper bound": _slope(lengths, upper),
+            "exponent of the sum of norms in L": slope(lengths, sums),
+            "exponent of E's upper bound": slope(lengths, upper),
             "E's upper bound at L=2048 (cap 6)": upper[-1],
-            "exponent of the main-text misprint": _slope(lengths, misprint),
+            "exponent of the main-text misprint": slope(lengths, misprint),
             "misprint at L=2048": misprint[-1],
-            "exponent of the distance, bounded logits": _slope(lengths, actual),
+            "exponent of the distance, bounded logits": slope(lengths, actual),
             "share of (N C2 + 1) max|x| that a row attains, L=100000": most / cap,
         },
     )
@@ -152,9 +150,9 @@ def full_selection() -> Finding:
         for n in range(1, 7):
             exact = expected_distance.exact(alpha, x, n)
             broken += violated(exact, expected_limits.cap(alpha, x, n))
-    alpha, ones = _flat(2000), torch.ones(2000, 1, dtype=torch.float64)
+    alpha, ones = flat(2000), torch.ones(2000, 1, dtype=torch.float64)
     one_left = distance(alpha, ones, top_n(alpha, 1999)).item()
-    small, column = _flat(6), torch.ones(6, 1, dtype=torch.float64)
+    small, column = flat(6), torch.ones(6, 1, dtype=torch.float64)
     course = [expected_distance.exact(small, column, n).item() for n in range(1, 7)]
     cap = expected_limits.cap(small, column, 5).item()
     # By hand: each of the L−N others is |N−1|/L away, and one token left out is 1 − 2/L away.
@@ -194,7 +192,7 @@ def collapse() -> Finding:
     growing, bounds, broken, identical, attained = [], [], 0, [], []
     lengths = [64, 256, 1024]
     for length in lengths:
-        alpha = _flat(length)
+        alpha = flat(length)
         for name, x in (
             ("identical x", torch.ones(length, 1, dtype=torch.float64)),
             ("x on the sphere", sphere(length, 64, source=source)),
@@ -213,12 +211,12 @@ def collapse() -> Finding:
             else:
                 identical.append(close(value, length / 4 - 0.5))
                 attained.append(close(away, slack))
-    numbers["exponent in L, x on the sphere"] = growth = _slope(lengths, growing)
-    numbers["exponent of Theorem 1.1's bound there"] = _slope(lengths, bounds)
+    numbers["exponent in L, x on the sphere"] = growth = slope(lengths, growing)
+    numbers["exponent of Theorem 1.1's bound there"] = slope(lengths, bounds)
     numbers["violations of |d - n|s|| <= sum of outside norms"] = broken
     return Finding(
         # Not a collapse but the growth that the record tells of, and the theorem's bound grows too.
-        printed=not (all(identical) and abs(growth - 0.5) < 0.1 and _slope(lengths, bounds) > 0.9),
+        printed=not (all(identical) and abs(growth - 0.5) < 0.1 and slope(lengths, bounds) > 0.9),
         corrected=broken == 0 and all(attained),
         numbers=numbers,
     )

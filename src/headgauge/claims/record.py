@@ -7,6 +7,7 @@ instead and where the code is, a paragraph each.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Verdict(StrEnum):
@@ -89,17 +90,24 @@ class Claim:
         }
 
 
-def claim(
-    id: str, where: str, verdict: Verdict, seen_in: str = ""
-) -> Callable[[Callable[[], Finding]], Claim]:
-    """The record of the check below it."""
+RECORDS: list[Claim] = []
+"""Every record, in whatever order the modules were read."""
 
-    def made(check: Callable[[], Finding]) -> Claim:
+
+def claim(
+    id: str, where: str, verdict: Verdict, seen_in: str = "", textual: bool = False
+) -> Callable[[Callable[[], Finding | None]], Claim]:
+    """The record of the check below it; a `textual` one is only about wording."""
+
+    def made(check: Callable[[], Any]) -> Claim:
         paragraphs = [" ".join(each.split()) for each in (check.__doc__ or "").split("\n\n")]
-        statement, because, corrected, code = paragraphs
-        parts = [part[len("in ") :].split(": ") for part in code.removesuffix(".").split("; ")]
+        statement, because, corrected, *code = paragraphs
+        parts = [part[len("in ") :].split(": ") for each in code for part in each[:-1].split("; ")]
         names = tuple(f"{module}.{name}" for module, some in parts for name in some.split(", "))
-        return Claim(id, where, statement, verdict, because, corrected, names, check, seen_in)
+        run = None if textual else check
+        record = Claim(id, where, statement, verdict, because, corrected, names, run, seen_in)
+        RECORDS.append(record)
+        return record
 
     return made
 

@@ -8,30 +8,26 @@ import torch
 from headgauge import normalizers
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import (
+    LENGTHS,
     SHARPNESS,
     close,
+    doubles,
+    flat,
     generator,
     highest,
     lowest,
     normal,
+    one_winner,
     violated,
 )
 from headgauge.theory.normalization import random_logits, self_adjusted, sensitivity, trade_off
-
-LENGTHS = (10, 1_000, 100_000)
-
-
-def leader(length: int, lead: float) -> torch.Tensor:
-    logits = torch.zeros(length, dtype=torch.float64)
-    logits[0] = lead
-    return logits
 
 
 def _price(lead: float, length: int) -> float:
     """How far the weights move over how far the logits do, from flat to one-hot, when sparsemax
     takes the logits over the lead."""
     sparsemax = normalizers.get("sparsemax")
-    moved = leader(length, lead)
+    moved = one_winner(length, lead)
     moved = moved - moved.mean()
     change = sparsemax(moved / lead) - sparsemax(torch.zeros_like(moved))
     return (torch.linalg.vector_norm(change) / torch.linalg.vector_norm(moved)).item()
@@ -58,15 +54,14 @@ def sharp_stable_scalable() -> Finding:
     source = generator(28)
     sparsemax, softmax = normalizers.get("sparsemax"), normalizers.get("softmax")
     lead, confidence = 1.0, 0.99
-    winners = [sparsemax(leader(length, lead))[0] for length in LENGTHS]
+    winners = [sparsemax(one_winner(length, lead))[0] for length in LENGTHS]
     norms, moves, reached, softmax_norms = [], [], [], {}
     for length in LENGTHS:
         # Softmax reaches the same confidence only at a temperature that falls with the length.
         temperature = trade_off.softmax_temperature(0.7 * lead, confidence, length)
-        reached.append(softmax(leader(length, 0.7 * lead) / temperature)[0].item())
+        reached.append(softmax(one_winner(length, 0.7 * lead) / temperature)[0].item())
         temperature = trade_off.softmax_temperature(lead, confidence, length)
         softmax_norms[length] = sensitivity.corollary_3(temperature)
-    tie = torch.full((2,), 0.5, dtype=torch.float64)
     for sharpness in SHARPNESS:
         for length in (10, 1_000):
             logits = sharpness * normal(50, length, source=source)
@@ -82,7 +77,7 @@ def sharp_stable_scalable() -> Finding:
     coldest = trade_off.softmax_temperature(lead, confidence, LENGTHS[-1])
     softmax_pays = (
         close(reached, confidence)
-        and close(softmax_norms[LENGTHS[-1]], sensitivity.spectral_norm(tie, coldest))
+        and close(softmax_norms[LENGTHS[-1]], sensitivity.spectral_norm(flat(2), coldest))
         and softmax_norms[LENGTHS[-1]] > 2 * softmax_norms[LENGTHS[0]]
     )
     return Finding(
@@ -139,9 +134,9 @@ def sparse_rules() -> Finding:
     for alpha in ALPHAS:
         rule = normalizers.get("entmax", alpha=alpha)
         enough = trade_off.one_hot_lead(alpha)
-        one_hot += [rule(leader(length, enough))[0].item() for length in LENGTHS]
+        one_hot += [rule(one_winner(length, enough))[0].item() for length in LENGTHS]
         # A little less is not enough.
-        one_hot += [float(rule(leader(length, 0.9 * enough))[0] < 1) for length in LENGTHS]
+        one_hot += [float(rule(one_winner(length, 0.9 * enough))[0] < 1) for length in LENGTHS]
         largest = {}
         for kind in ("uniform of width 4", "rising"):
             for length in (1_000, 100_000):
@@ -195,7 +190,7 @@ def length_aware() -> Finding:
         for s in (0.5, 2.0):
             rule = normalizers.get("ssmax", s=s)
             lead = product / s
-            weights = [rule(leader(length, lead))[0].item() for length in LENGTHS]
+            weights = [rule(one_winner(length, lead))[0].item() for length in LENGTHS]
             laws = [trade_off.ssmax_weight(s, lead, length) for length in LENGTHS]
             formula += [close(a, b) for a, b in zip(weights, laws, strict=True)]
             ends[product] = weights[-1]
@@ -255,10 +250,10 @@ def gradient_controlled() -> Finding:
         jacobian = torch.autograd.functional.jacobian(rule, logits[0])
         exact.append(close(norm[0], torch.linalg.matrix_norm(jacobian, ord=2)))
     # Next to a one-hot row it is no more than softmax's weight, however large the logits are.
-    sharp = torch.tensor([30.0, 0.0], dtype=torch.float64)
+    sharp = doubles([30.0, 0.0])
     exact.append(close(self_adjusted.jacobian_bound(sharp), 1.0, 1e-6))
     # The normalised form divides by the range of the logits, and jumps where there is none.
-    unit = torch.tensor([1.0, -1.0, 0.5], dtype=torch.float64)
+    unit = doubles([1.0, -1.0, 0.5])
     near = {size: other.spectral_norm(size * unit).item() for size in (1e-2, 1e-4)}
     return Finding(
         printed=not (all(exact) and close(near[1e-4] / near[1e-2], 100.0, 0.05)),

@@ -10,6 +10,8 @@ from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import (
     SHARPNESS,
     close,
+    doubles,
+    flat,
     generator,
     highest,
     lowest,
@@ -18,8 +20,6 @@ from headgauge.claims.sampling import (
     weights,
 )
 from headgauge.theory.normalization import finite_difference, sensitivity
-
-TWO_EQUAL = torch.full((2,), 0.5, dtype=torch.float64)
 
 
 @claim("11", "Corollary 3", Verdict.FALSE)
@@ -34,7 +34,7 @@ def quarter() -> Finding:
     In theory.normalization.sensitivity: corollary_3_printed, corollary_3.
     """
     temperatures = (0.1, 1.0, 10.0)
-    at_tie = [sensitivity.spectral_norm(TWO_EQUAL, t).item() for t in temperatures]
+    at_tie = [sensitivity.spectral_norm(flat(2), t).item() for t in temperatures]
     attained = at_tie[1]
     source = generator(20)
     norms: list[float | torch.Tensor] = [attained]
@@ -80,8 +80,8 @@ def cap_on_the_norm() -> Finding:
 
     In theory.normalization.finite_difference: sharp_bound.
     """
-    norm = sensitivity.spectral_norm(TWO_EQUAL, temperature=0.1).item()
-    around = [sensitivity.spectral_norm(TWO_EQUAL, temperature=t).item() for t in (0.353, 0.354)]
+    norm = sensitivity.spectral_norm(flat(2), temperature=0.1).item()
+    around = [sensitivity.spectral_norm(flat(2), temperature=t).item() for t in (0.353, 0.354)]
     source = generator(21)
     broken, attained = 0, []
     for epsilon in (1e-3, 0.1, 1.0, 10.0):
@@ -98,8 +98,8 @@ def cap_on_the_norm() -> Finding:
             broken += violated(values, per_row) + violated(worst, torch.full_like(worst, bound))
             # Two keys, moved symmetrically across the tie, attain it.
             half = epsilon / (2 * math.sqrt(2))
-            pair = torch.tensor([-half, half], dtype=torch.float64)
-            swap = torch.tensor([1.0, -1.0], dtype=torch.float64) / math.sqrt(2)
+            pair = doubles([-half, half])
+            swap = doubles([1.0, -1.0]) / math.sqrt(2)
             reached = finite_difference.sensitivity(pair, swap, epsilon, temperature)
             attained.append(reached / bound)
             attained.append(reached / finite_difference.direction_bound(swap, epsilon, temperature))
@@ -164,7 +164,7 @@ def swap_example() -> Finding:
 
 def _mean_is_its_integral() -> bool:
     """E‖Cv‖ by the eigenvalues of C, not its determinant; also for a row that sums to .9."""
-    rows = torch.tensor([[0.7, 0.2, 0.1], [0.4, 0.3, 0.2]], dtype=torch.float64)
+    rows = doubles([[0.7, 0.2, 0.1], [0.4, 0.3, 0.2]])
     for p, mean in zip(rows, finite_difference.mean_over_directions(rows, 2.0, 5), strict=True):
         squares = torch.linalg.eigvalsh(torch.diag(p) - torch.outer(p, p)).numpy() ** 2
 
@@ -219,9 +219,8 @@ def random_direction() -> Finding:
     numbers["sqrt(pi L/2) there"] = math.sqrt(math.pi * 1024 / 2)
     numbers["exact means against simulation, in standard errors"] = highest(deviations)
     # Two keys: ∇α v is half the cosine of v and (1, −1)/√2, whose mean size is 2/π.
-    two = torch.full((2,), 0.5, dtype=torch.float64)
-    by_hand = close(finite_difference.mean_over_directions(two), 1 / math.pi) and close(
-        finite_difference.root_mean_square_over_directions(two), 1 / (2 * math.sqrt(2))
+    by_hand = close(finite_difference.mean_over_directions(flat(2)), 1 / math.pi) and close(
+        finite_difference.root_mean_square_over_directions(flat(2)), 1 / (2 * math.sqrt(2))
     )
     by_hand &= _mean_is_its_integral()
     return Finding(

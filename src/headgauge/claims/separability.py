@@ -9,6 +9,8 @@ from scipy import special
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import (
     close,
+    doubles,
+    flat,
     generator,
     highest,
     lowest,
@@ -24,10 +26,10 @@ from headgauge.theory.normalization.selection import top_n
 
 def _triangle() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
     """Three selected vectors at 120°, each of weight .3: X_i = ξ_i = .3 with δ = √3."""
-    angle = torch.tensor([0.0, 2 * math.pi / 3, 4 * math.pi / 3], dtype=torch.float64)
+    angle = doubles([0.0, 2 * math.pi / 3, 4 * math.pi / 3])
     x = torch.stack([angle.cos(), angle.sin()], -1)
-    x = torch.cat([x, torch.tensor([[0.6, 0.8]], dtype=torch.float64)])
-    alpha = torch.tensor([0.3, 0.3, 0.3, 0.1], dtype=torch.float64)
+    x = torch.cat([x, doubles([[0.6, 0.8]])])
+    alpha = doubles([0.3, 0.3, 0.3, 0.1])
     return alpha, x, top_n(alpha, 3), math.sqrt(3)
 
 
@@ -149,10 +151,10 @@ def eighty_percent() -> Finding:
     )
     simulated, gaps = {}, []
     for dim in (2, 64, 768):
-        flat = torch.full((512,), 1 / 512, dtype=torch.float64)
-        selected = top_n(flat, 20)
+        alpha = flat(512)
+        selected = top_n(alpha, 20)
         draws = [
-            separability.separability(flat, sphere(512, dim, source=source), selected).item()
+            separability.separability(alpha, sphere(512, dim, source=source), selected).item()
             for _ in range(20)
         ]
         simulated[dim] = sum(draws) / len(draws)

@@ -7,6 +7,7 @@ import torch
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import (
     close,
+    doubles,
     generator,
     highest,
     sphere,
@@ -48,7 +49,7 @@ def _exact_radius_check() -> int:
     """Violations where P(X_i ≤ r) is known: N = 3, X_i² = M²(α_j² + α_k² + 2α_jα_k·cos)."""
     broken = 0
     for alpha in ([1 / 3, 1 / 3, 1 / 3], [0.5, 0.3, 0.2], [0.9, 0.06, 0.04]):
-        row = torch.tensor(alpha, dtype=torch.float64)
+        row = doubles(alpha)
         everything = torch.ones(3, dtype=torch.bool)
         first, second = row[[1, 0, 0]], row[[2, 2, 1]]
         for dim in (2, 3, 8, 64):
@@ -66,11 +67,11 @@ def _moments_are_exact() -> bool:
     """E X² and Var X² for two vectors, X² = M²(a² + b² + 2ab·cos), where the cosine has variance
     1/d; and the lower bound on E X where it is the mean: X = 0 or 2a with equal chance, d = 1."""
     a, b, dim, m = 0.5, 0.2, 5, 2.0
-    row = torch.tensor([0.3, a, b], dtype=torch.float64)
+    row = doubles([0.3, a, b])
     everything = torch.ones(3, dtype=torch.bool)
     square, variance = separability_bounds.square_moments(row, everything, dim, m)
     # Three vectors: the cross terms are uncorrelated, so their variances add.
-    four = torch.tensor([0.3, a, b, 0.4], dtype=torch.float64)
+    four = doubles([0.3, a, b, 0.4])
     _, sums = separability_bounds.square_moments(four, torch.ones(4, dtype=torch.bool), dim, m)
     cross = [4 * (p * q) ** 2 * m**4 / dim for p, q in ((a, b), (a, 0.4), (b, 0.4))]
     line = torch.full((3,), 0.25, dtype=torch.float64)
@@ -88,7 +89,7 @@ def _moments_are_exact() -> bool:
 
 def _put_together() -> bool:
     """Both sides by hand where the log-Sobolev half decides: A = 1/8, v = (2/400)(1/64 − 1/128)."""
-    row = torch.tensor([0.5, 0.25, 0.25], dtype=torch.float64)
+    row = doubles([0.5, 0.25, 0.25])
     everything = torch.ones(3, dtype=torch.bool)
     bounds = separability_bounds.fixed_radius_probabilities
     lower, upper = (
@@ -123,7 +124,7 @@ def _tails_are_sharp() -> tuple[bool, float]:
         # A point with a weight of .5 is half as steep.
         half = separability_bounds.deviation_bound(t / 2, torch.full_like(t, 0.25), dim, m)
         holds &= close(half, bound)
-    q, t = 0.2, torch.tensor(0.3, dtype=torch.float64)
+    q, t = 0.2, doubles(0.3)
     holds &= close(separability_bounds.cantelli(t, t**2 * q / (1 - q)), q)
     return holds, float(exponents[-1])
 
@@ -149,7 +150,7 @@ def _random_radius_check() -> tuple[float, int]:
         alone = separability_bounds.expected_count_given_selected(alpha, x, top_n(alpha, 1), 2.0)
         broken += int(not close(alone, 1.0))
     # F_d by hand: half of 1 + c on the sphere, an arc on the circle.
-    cosine = torch.tensor([-0.7, 0.0, 0.4], dtype=torch.float64)
+    cosine = doubles([-0.7, 0.0, 0.4])
     on_sphere = separability_bounds.cap_probability(cosine, 3)
     on_circle = separability_bounds.cap_probability(cosine, 2)
     broken += int(not close(on_sphere, (1 + cosine) / 2))
@@ -159,7 +160,7 @@ def _random_radius_check() -> tuple[float, int]:
 
 def _printed(weight: float, ball: float) -> float:
     """The printed upper bound for two selected keys of this weight: ξ_i is the weight itself."""
-    row = torch.tensor([weight, weight, 1 - 2 * weight], dtype=torch.float64)
+    row = doubles([weight, weight, 1 - 2 * weight])
     selected = torch.tensor([True, True, False])
     xi = separability.xi(row, selected, 0.0)
     return separability.printed_upper_bound(xi, selected, ball).item()
@@ -193,9 +194,7 @@ def upper_bound() -> Finding:
     large = _printed(0.4, 10.0)
     # By hand, and for M = 2 as well: it is a function of (r − ξ)/M.
     by_hand = close(large, math.exp(-(9.6**2) / 16)) and close(
-        separability.printed_upper_bound(
-            torch.tensor([0.5], dtype=torch.float64), torch.tensor([True]), 1.0, 2.0
-        ),
+        separability.printed_upper_bound(doubles([0.5]), torch.tensor([True]), 1.0, 2.0),
         math.exp(-0.25 / 64),
     )
     broken_fixed, tried, useful = _simulated_radius_check()

@@ -7,23 +7,25 @@ from torch import Tensor
 
 from headgauge import normalizers
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import SHARPNESS, close, generator, highest, normal, violated
+from headgauge.claims.sampling import (
+    LENGTHS,
+    SHARPNESS,
+    close,
+    doubles,
+    generator,
+    highest,
+    normal,
+    one_winner,
+    violated,
+)
 from headgauge.theory.normalization import vanishing
 from headgauge.theory.normalization.general_normalizer import normalise
-
-LENGTHS = (10, 1_000, 100_000)
 
 
 def _positive_only(logits: Tensor) -> Tensor:
     """F(z) = e^{−1/z} for z > 0, else 0: smooth and non-negative, but not positive."""
     positive = logits > 0
     return torch.where(positive, torch.exp(-1 / torch.where(positive, logits, 1.0)), 0.0)
-
-
-def _one_winner(length: int, top: float, rest: float) -> Tensor:
-    logits = torch.full((length,), rest, dtype=torch.float64)
-    logits[0] = top
-    return logits
 
 
 @claim("1", "Lemma 1, eq. (4); slides, F ≥ 0", Verdict.CONDITION)
@@ -58,19 +60,19 @@ def lemma_1() -> Finding:
             broken += violated(torch.full_like(alpha, lower), alpha, 1e-12)
             broken += violated(alpha, torch.full_like(alpha, upper), 1e-12)
             broken += int(not (c1 <= lower * length and upper * length <= c2 * (1 + 1e-12)))
-            extreme = normalise(function, _one_winner(length, bound, -bound))[0].item()
+            extreme = normalise(function, one_winner(length, bound, -bound))[0].item()
             attained.append(abs(extreme / upper - 1))
-            extreme = normalise(function, _one_winner(length, -bound, bound))[0].item()
+            extreme = normalise(function, one_winner(length, -bound, bound))[0].item()
             attained.append(abs(extreme / lower - 1))
         lower, upper = vanishing.lemma_1_bounds(least, most, LENGTHS[-1])
         best += [c1 / (lower * LENGTHS[-1]), c2 / (upper * LENGTHS[-1])]
     zero_allowed = [
-        normalise(_positive_only, _one_winner(length, 1.0, -1.0))[0].item() for length in LENGTHS
+        normalise(_positive_only, one_winner(length, 1.0, -1.0))[0].item() for length in LENGTHS
     ]
     growing = []
     for length in LENGTHS:
         half = 0.5 * math.log(length)
-        growing.append(torch.softmax(_one_winner(length, half, -half), -1)[0].item())
+        growing.append(torch.softmax(one_winner(length, half, -half), -1)[0].item())
     return Finding(
         # The two counterexamples are what the record tells of them.
         printed=not (close(zero_allowed, 1.0) and close(growing[-1], 0.5, 1e-5)),
@@ -99,14 +101,14 @@ def any_length_independent_rule() -> Finding:
     """
     sparsemax = normalizers.get("sparsemax")
     softmax = normalizers.get("softmax")
-    sparse = [sparsemax(_one_winner(length, 1.0, 0.0))[0].item() for length in LENGTHS]
+    sparse = [sparsemax(one_winner(length, 1.0, 0.0))[0].item() for length in LENGTHS]
     soft, bounds = [], []
     for length in LENGTHS:
         # Softmax is of the form (3). Logits of .5 and 1.5 make F go from e^.5 to e^1.5, and one
         # that differs from the others attains the sharp bound, on either side.
         bounds += vanishing.lemma_1_bounds(math.exp(0.5), math.exp(1.5), length)
-        soft.append(softmax(_one_winner(length, 0.5, 1.5))[0].item())
-        soft.append(softmax(_one_winner(length, 1.5, 0.5))[0].item())
+        soft.append(softmax(one_winner(length, 0.5, 1.5))[0].item())
+        soft.append(softmax(one_winner(length, 1.5, 0.5))[0].item())
     most = soft[-1] * LENGTHS[-1]
     return Finding(
         printed=not close(sparse, 1.0),
@@ -158,16 +160,16 @@ def corollary_1() -> Finding:
         by_norms = vanishing.key_spread_upper_bound(query, keys, temperature)
         sharp_broken += violated(jensen, by_norms)
         tight.append((jensen / alpha).median().item())
-    spread = torch.tensor(6.0, dtype=torch.float64)
+    spread = doubles(6.0)
     attained = vanishing.corollary_1_sharp(spread, 50)
-    extremes = [torch.softmax(_one_winner(50, top, -top), -1)[0] for top in (-3.0, 3.0)]
+    extremes = [torch.softmax(one_winner(50, top, -top), -1)[0] for top in (-3.0, 3.0)]
     off = highest((a - b).abs() for a, b in zip(attained, extremes, strict=True))
     long = 10**6
     printed = vanishing.corollary_1_printed(spread, long)
     best = [a / b for a, b in zip(vanishing.corollary_1_sharp(spread, long), printed, strict=True)]
     # Keys along the query: Δ is the largest logit and every inequality between norms is equality.
-    query = torch.tensor([1.5], dtype=torch.float64)
-    keys = torch.tensor([[1.0], [-1.0]], dtype=torch.float64)
+    query = doubles([1.5])
+    keys = doubles([[1.0], [-1.0]])
     ranges = vanishing.corollary_1_range(query, keys, temperature)
     aligned = (
         close(ranges, 6.0)
@@ -178,7 +180,7 @@ def corollary_1() -> Finding:
         )
     )
 
-    own_key = torch.softmax(torch.tensor([0.0, 3.0, 3.0], dtype=torch.float64), -1)[0].item()
+    own_key = torch.softmax(doubles([0.0, 3.0, 3.0]), -1)[0].item()
     return Finding(
         # With k read as k_i, Δ = 0 for the first key and the statement says exactly 1/3.
         printed=not close(own_key, 1 / (1 + 2 * math.exp(3))),
