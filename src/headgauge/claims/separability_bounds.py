@@ -48,18 +48,16 @@ def _simulated_radius_check() -> tuple[int, int, int]:
 def _exact_radius_check() -> int:
     """Violations where P(X_i ≤ r) is known: N = 3, X_i² = M²(α_j² + α_k² + 2α_jα_k·cos)."""
     broken = 0
-    for alpha in ([1 / 3, 1 / 3, 1 / 3], [0.5, 0.3, 0.2], [0.9, 0.06, 0.04]):
-        row = doubles(alpha)
-        everything = torch.ones(3, dtype=torch.bool)
-        first, second = row[[1, 0, 0]], row[[2, 2, 1]]
-        for dim in (2, 3, 8, 64):
-            for ball in torch.linspace(0.01, 2.0, 20, dtype=torch.float64):
-                cosine = ((ball / 2) ** 2 - first**2 - second**2) / (2 * first * second)
-                exact = separability_bounds.cap_probability(cosine, dim)
-                lower, upper = separability_bounds.fixed_radius_probabilities(
-                    row, everything, ball.item(), dim, sphere_radius=2.0
-                )
-                broken += violated(lower, exact) + violated(exact, upper)
+    rows = doubles([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.3, 0.2], [0.9, 0.06, 0.04]])
+    first, second = rows[:, [1, 0, 0]], rows[:, [2, 2, 1]]
+    for dim in (2, 3, 8, 64):
+        for ball in torch.linspace(0.01, 2.0, 20, dtype=torch.float64).tolist():
+            cosine = ((ball / 2) ** 2 - first**2 - second**2) / (2 * first * second)
+            exact = separability_bounds.cap_probability(cosine, dim)
+            lower, upper = separability_bounds.fixed_radius_probabilities(
+                rows, torch.ones_like(rows, dtype=torch.bool), ball, dim, sphere_radius=2.0
+            )
+            broken += violated(lower, exact) + violated(exact, upper)
     return broken
 
 
