@@ -88,6 +88,9 @@ def test_collapse_says_how_many_and_when():
     assert row["time"] == pytest.approx(1.5)
     assert row["low"] == pytest.approx(1.5)
     assert row["high"] is None
+    sooner = [0.0, 1 - 1e-5, 1 - 1e-5]  # from 0 to −5: at .6
+    (row,) = made([gone, sooner]).collapse()
+    assert (row["low"], row["time"], row["high"]) == pytest.approx((0.6, 1.05, 1.5))
     (row,) = made([gone, [0.0] * 3, [0.0] * 3]).collapse()
     assert row["time"] is None
     assert row["low"] == pytest.approx(1.5)
