@@ -16,10 +16,10 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 
 import headgauge
 from headgauge.cli import reproduce_views as views
+from headgauge.measure.runner import default_threads
 from headgauge.paper import ReproduceSettings, Reproduction
 from headgauge.paper.choices import GUIDELINE_RULES
 from headgauge.runs.paper_schema import PAPER_TABLES, UNTESTABLE
-from headgauge.scanning import default_threads
 
 WORDS = ["<unk>", "the", "prince", "<script>alert(1)</script>", "</td>", "war", "and", "peace"]
 

@@ -13,11 +13,14 @@ from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure.plan import source_of
 from headgauge.models import SourceText
+from headgauge.options.commands import ScanOptions
 from headgauge.scanning import ScanSettings, scan_plan, scan_settings
 
 
 def _plan(model: Any, tokens: Any, **asked: Any) -> Any:
-    return scan_plan(source_of(model, None, None, None), tokens, scan_settings(**asked))
+    target = asked.pop("target", None)
+    settings = scan_settings(ScanOptions(**asked), target)
+    return scan_plan(source_of(model, None, None, None), tokens, settings)
 
 
 def _sizes(plan: Any) -> tuple[tuple[int, ...], int, int]:
@@ -42,10 +45,10 @@ def _text(tokens: int) -> SourceText:
 
 
 def test_nothing_asked_for_is_the_run_it_always_was() -> None:
-    chosen = scan_settings(threads=1)
+    chosen = scan_settings(ScanOptions(threads=1))
     assert chosen.as_dict() == ScanSettings().as_dict()
     assert "free" not in chosen.as_dict()
-    assert scan_settings(target=4096).lengths == (128, 256, 512, 1024)
+    assert scan_settings(ScanOptions(), target=4096).lengths == (128, 256, 512, 1024)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,7 @@ def test_nothing_asked_for_is_the_run_it_always_was() -> None:
         (400, {"windows": 20}, ((20,), 20, 16), ["L: 20 instead of 1024, story.txt has 400"]),
         (400, {"target": 4096}, ((8, 16, 32, 64), 4, 32), ["L: 64 instead of 1024"]),
         (400, {"target": 40}, ((2, 5, 10, 20), 4, 16), []),
-        (400, {"shorter": [48]}, ((48, 64), 4, 32), ["L: 64 instead of 1024"]),
+        (400, {"lengths": [48]}, ((48, 64), 4, 32), ["L: 64 instead of 1024"]),
         (400, {"length": 16, "windows": 2, "top_n": [3]}, ((16,), 2, 3), []),
         (70, {"offset": 20}, ((50,), 1, 32), ["L: 50 instead of 1024"]),
     ],
@@ -83,7 +86,7 @@ def test_defaults_fit(
     ("asked", "line"),
     [
         ({"length": 128}, "128 tokens is longer than the context of tiny: at most 64"),
-        ({"shorter": [100]}, "100 tokens is longer than the context"),
+        ({"lengths": [100]}, "100 tokens is longer than the context"),
         ({"length": 32, "windows": 50}, "story.txt has 400 tokens, but 1600 are needed"),
         ({"top_n": [64]}, "top-N must stay below, got 64"),
         ({"windows": 300}, "story.txt has 400 tokens: too few for 300 windows of at least 2"),

@@ -16,6 +16,7 @@ from headgauge.errors import InputError
 from headgauge.measure.plan import describe_plan, source_of
 from headgauge.measure.reading import look_at
 from headgauge.models import SourceText
+from headgauge.options.commands import ScanOptions
 from headgauge.scanning import scan_plan, scan_settings
 
 SMALL: dict[str, Any] = {"threads": 1}
@@ -117,7 +118,7 @@ def words() -> Any:
 def test_texts_documents_and_chats(llama: Any, words: Any) -> None:
     def plan(*given: Any, bos: str = "auto", **more: Any) -> Any:
         source = source_of(llama, words, None, None)
-        return scan_plan(source, look_at(*given, **more), scan_settings(bos=bos))
+        return scan_plan(source, look_at(*given, **more), scan_settings(ScanOptions(bos=bos)))
 
     def ids(plan: Any) -> list[list[int]]:
         return [list(unit.ids) for unit in plan.units]
@@ -145,10 +146,10 @@ def test_texts_documents_and_chats(llama: Any, words: Any) -> None:
 def test_without_a_tokenizer_ids_can_be_given(llama: Any, tmp_path: Path) -> None:
     source = source_of(llama, None, None, None)
     with pytest.raises(InputError, match=r"came without a tokenizer: put its tokenizer\.json"):
-        scan_plan(source, ["hello there"], scan_settings())
+        scan_plan(source, ["hello there"], scan_settings(ScanOptions()))
     file = tmp_path / "ids.JSONL"
     file.write_text('{"input_ids": [3, 4, 5]}\n{"input_ids": [6, 7]}\n')
-    plan = scan_plan(source, file, scan_settings())
+    plan = scan_plan(source, file, scan_settings(ScanOptions()))
     assert [unit.ids for unit in plan.units] == [(3, 4, 5), (6, 7)]
     assert plan.edges.bos.why == "token ids were given"
 

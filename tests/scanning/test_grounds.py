@@ -2,7 +2,8 @@
 
 import polars as pl
 
-from headgauge.cli import scan
+from headgauge.options import options
+from headgauge.options.commands import ScanOptions
 from headgauge.scanning.grounds import TESTED_REACH, grounds
 
 
@@ -46,5 +47,4 @@ def test_without_an_interval() -> None:
 
 
 def test_the_help_names_the_limit() -> None:
-    (option,) = scan.command.__annotations__["target_length"].__metadata__
-    assert f"up to {TESTED_REACH} times" in option.help
+    assert f"up to {TESTED_REACH} times" in options(ScanOptions)["target_length"].help

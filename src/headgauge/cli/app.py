@@ -8,8 +8,10 @@ import typer
 
 from headgauge import __version__
 from headgauge.cli import cache, claims, normalizers, report, reproduce, scan, simulate
+from headgauge.cli.building import command
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
+from headgauge.options.commands import ReproduceOptions, ScanOptions, SimulateOptions
 
 # typer does not export click's UsageError, and where it comes from depends on typer's version.
 _UsageError = cast(
@@ -29,9 +31,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("scan")(scan.command)
-app.command("reproduce")(reproduce.command)
-app.command("simulate")(simulate.command)
+app.command("scan")(command(ScanOptions, scan.run))
+app.command("reproduce")(command(ReproduceOptions, reproduce.run))
+app.command("simulate")(command(SimulateOptions, simulate.run))
 app.command("report")(report.command)
 app.command("claims")(claims.command)
 app.command("normalizers")(normalizers.command)

@@ -51,7 +51,7 @@ def read(settings: type, given: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(given)
     for name, said in options(settings).items():
         if said.listed and name in given:
-            if given[name] is None:
+            if given[name] in (None, said.shows):
                 del found[name]
             elif said.names:
                 found[name] = lists.names(given[name])

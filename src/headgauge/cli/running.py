@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -15,23 +15,6 @@ from headgauge.errors import InputError
 
 if TYPE_CHECKING:
     from headgauge.scanning import Plan
-
-RevisionOption = Annotated[
-    str | None,
-    typer.Option(
-        help="A branch, tag or commit of a hub model.", rich_help_panel="Running and keeping"
-    ),
-]
-
-
-ModelArgument = Annotated[
-    str | None,
-    typer.Argument(
-        help="A hub name, a folder with safetensors, a GGUF file, or 'default' "
-        "(SmolLM2-135M-Instruct, 4-bit).",
-    ),
-]
-ModelOption = Annotated[str | None, typer.Option("--model", help="The same, as an option.")]
 
 
 def one_model(argument: str | None, option: str | None) -> str:

@@ -45,6 +45,16 @@ def option(default: Any, help: str, **more: Any) -> Any:
     return field(default=default, metadata={"option": Option(help, **more)})
 
 
+def keywords(settings: Any) -> dict[str, Any]:
+    """What was asked for, but for what only the command has."""
+    known = options(type(settings))
+    return {
+        each.name: getattr(settings, each.name)
+        for each in fields(settings)
+        if each.name not in known or not known[each.name].command_only
+    }
+
+
 def options(settings: type) -> dict[str, Option]:
     """By the name of its field; a field without help is none."""
     found = {each.name: each.metadata.get("option") for each in fields(settings)}
@@ -67,7 +77,7 @@ def takes(settings: type) -> Callable[[Function], Function]:
                 annotation=hints[each.name],
             )
             for each in fields(settings)
-            if each.name in known and not known[each.name].command_only
+            if each.name not in known or not known[each.name].command_only
             if each.name not in own.parameters
         ]
         allowed = {each.name for each in added}
@@ -82,7 +92,8 @@ def takes(settings: type) -> Callable[[Function], Function]:
                     )
             return function(*args, **given)
 
-        lines = [f"    {each.name}: {known[each.name].help}" for each in added]
+        told = [each.name for each in added if each.name in known]
+        lines = [f"    {name}: {known[name].help}" for name in told]
         called.__doc__ = f"{inspect.getdoc(function)}\n\nOptions:\n" + "\n".join(lines)
         called.__signature__ = own.replace(parameters=[*kept, *added])  # pyright: ignore
         return called  # pyright: ignore[reportReturnType]

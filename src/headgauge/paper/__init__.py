@@ -25,12 +25,10 @@ from headgauge.paper.choices import CHOICES, RULES, Choice
 from headgauge.paper.estimating import estimate_reproduction
 from headgauge.paper.reproducing import make_reproduction, reproduce
 from headgauge.paper.result import Reproduction
-from headgauge.paper.settings import LENGTHS, QUICK_LENGTH, ReproduceSettings, halves, quick
+from headgauge.paper.settings import ReproduceSettings, halves, quick, reproduce_settings
 
 __all__ = [
     "CHOICES",
-    "LENGTHS",
-    "QUICK_LENGTH",
     "RULES",
     "Choice",
     "ReproduceSettings",
@@ -40,4 +38,5 @@ __all__ = [
     "make_reproduction",
     "quick",
     "reproduce",
+    "reproduce_settings",
 ]

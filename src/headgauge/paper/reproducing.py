@@ -22,14 +22,16 @@ from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure.plan import Model, Plan, check_layers, fit, plan_of, source_of
 from headgauge.measure.reading import Rows, Tokens, look_at, read
-from headgauge.measure.runner import default_threads, run_plan
+from headgauge.measure.runner import run_plan
 from headgauge.measure.unit import Source
+from headgauge.options import takes
+from headgauge.options.commands import ReproduceOptions
 from headgauge.paper import fig2c_critical
 from headgauge.paper.choice_table import choice_table, closest
 from headgauge.paper.choices import Choice
 from headgauge.paper.figures import Tables, figures, longest
 from headgauge.paper.result import TEXTS, Judging, Reproduction, read_timing, stands
-from headgauge.paper.settings import EXPERIMENT, ReproduceSettings
+from headgauge.paper.settings import EXPERIMENT, ReproduceSettings, reproduce_settings
 from headgauge.paper.timing import literal_times, timing_table
 from headgauge.paper.verdicts import Evidence, choose_reading, judge, verdict_tables
 from headgauge.paper.verdicts.sensitivity import READINGS
@@ -44,27 +46,26 @@ CHOOSING = "choosing"
 RESEARCH_TYPE = "reproduction of a paper's experiments on a trained model"
 
 
+@takes(ReproduceOptions)
 def reproduce(
     model: Model = "default",
     texts: Texts = None,
     *,
     settings: ReproduceSettings | None = None,
     tokenizer: Any = None,
-    dtype: str | None = None,
-    device: str | None = None,
-    revision: str | None = None,
-    out: str | Path | None = None,
     progress: Progress | None = None,
+    **options: Any,
 ) -> Reproduction:
     """Algorithms 1 to 5 on a model and one text or several, each given as to `headgauge.scan`.
 
     Without texts: War and Peace, where it can be had, and the Python reference. With `out` the run
-    is kept in a folder, and taken up there when it was interrupted.
+    is kept in a folder, and taken up there when it was interrupted. `settings` goes further than
+    the options do, and stands in their place.
     """
-    source = source_of(model, tokenizer, dtype, device, revision)
-    free = frozenset({"length", "windows"})  # nobody asked for them
-    chosen = settings or ReproduceSettings(threads=default_threads(1, out), free=free)
-    return run_reproduction(make_reproduction(source, texts, chosen), out, progress)
+    asked = ReproduceOptions(**options)
+    source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision)
+    chosen = settings or reproduce_settings(asked)
+    return run_reproduction(make_reproduction(source, texts, chosen), asked.out, progress)
 
 
 @dataclass(frozen=True, eq=False)

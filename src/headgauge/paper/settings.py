@@ -27,7 +27,9 @@ import numpy as np
 
 from headgauge.errors import InputError
 from headgauge.measure.requests import OWN, CurveRequest, Experiment, Probe, Task
+from headgauge.measure.runner import default_threads
 from headgauge.measure.settings import TOP_NS, UnitSettings
+from headgauge.options.commands import ReproduceOptions
 from headgauge.paper import assumptions, coverage, fig1_geometry, fig4_sensitivity, vanishing
 from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule
 from headgauge.registry.published import DISTANCE_N, LARGEST_N, LENGTHS
@@ -128,6 +130,34 @@ def quick(settings: ReproduceSettings) -> ReproduceSettings:
         temperatures=temperatures(13),
         draws=20,
     )
+
+
+def reproduce_settings(asked: ReproduceOptions) -> ReproduceSettings:
+    """From what a caller asked for; sizes that are None are free (`measure.settings`)."""
+    parts = {"vectors": asked.vectors, "scale": asked.scale, "keys": asked.keys}
+    choice = {part: value for part, value in parts.items() if value is not None}
+    sizes = {"length": asked.length, "windows": asked.windows}
+    usual = QUICK_LENGTH if asked.quick else max(LENGTHS)
+    rules = tuple(RULES) if asked.rules is None else asked.rules
+    threads = default_threads(1, asked.out) if asked.threads is None else asked.threads
+    settings = ReproduceSettings(
+        lengths=halves(usual if asked.length is None else asked.length),
+        windows=(1 if asked.quick else 5) if asked.windows is None else asked.windows,
+        free=frozenset(name for name, given in sizes.items() if given is None),
+        offset=asked.offset,
+        bos=asked.bos,
+        choice=Choice(**choice) if choice else None,
+        all_choices=asked.all_choices,
+        rules=() if rules == ("none",) else rules,
+        seed=asked.seed,
+        threads=threads,
+    )
+    settings = quick(settings) if asked.quick else settings
+    if asked.sensitivity_rows is None:
+        return settings
+    if asked.sensitivity_rows < 0:
+        raise InputError(f"--sensitivity-rows needs 0 or more, got {asked.sensitivity_rows}")
+    return replace(settings, sensitivity_rows=asked.sensitivity_rows)
 
 
 def task(settings: ReproduceSettings, key: UnitKey) -> Task:

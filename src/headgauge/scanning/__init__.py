@@ -11,7 +11,6 @@
 """
 
 from headgauge.measure.plan import Plan
-from headgauge.measure.runner import default_threads
 from headgauge.scanning.estimates import Estimate, estimate
 from headgauge.scanning.result import ScanResult
 from headgauge.scanning.scanning import run_scan, scan, scan_plan
@@ -24,7 +23,6 @@ __all__ = [
     "ScanResult",
     "ScanSettings",
     "Threshold",
-    "default_threads",
     "estimate",
     "read_thresholds",
     "run_scan",

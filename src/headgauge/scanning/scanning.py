@@ -17,40 +17,23 @@ from typing import Any
 
 from headgauge.measure.plan import Model, Plan, make_plan, source_of
 from headgauge.measure.reading import Seen, Tokens, look_at
-from headgauge.measure.runner import Progress, default_threads, run_plan
+from headgauge.measure.runner import Progress, run_plan
 from headgauge.measure.unit import Source
+from headgauge.options import takes
+from headgauge.options.commands import ScanOptions
 from headgauge.scanning.result import ScanResult
 from headgauge.scanning.settings import SCAN, ScanSettings, scan_settings
 
 
+@takes(ScanOptions)
 def scan(
     model: Model = "default",
     tokens: Tokens = None,
     *,
     text: str | Sequence[str] | None = None,
-    chat: bool = False,
-    length: int | Sequence[int] | None = None,
-    windows: int | None = None,
-    offset: int = 0,
-    bos: str = "auto",
-    top_n: Sequence[int] | None = None,
-    vectors: str | Sequence[str] = "value",
-    raw: bool = False,
-    keys: str | Sequence[str] = "visible",
-    layers: Sequence[int] | None = None,
-    heads: Sequence[int] | None = None,
-    precision: str = "float32",
-    rows: bool = False,
-    depth: bool = False,
-    seed: int = 0,
     tokenizer: Any = None,
-    dtype: str | None = None,
-    device: str | None = None,
-    revision: str | None = None,
-    threads: int | None = None,
-    jobs: int = 1,
-    out: str | Path | None = None,
     progress: Progress | None = None,
+    **options: Any,
 ) -> ScanResult:
     """Measure every head.
 
@@ -61,31 +44,13 @@ def scan(
     nothing is said. `chat` puts documents or `text` into the model's chat template.
 
     `length` may be several: the shorter ones show the trend that `capacity` extends. Sizes that are
-    not given (1024 tokens, 4 windows, N up to 64) fit themselves to the model's context and the
-    text, and the result's notes say so. `depth` follows the residual stream through the layers,
-    `revision` is a branch, tag or commit of a hub model. The other options are those of
-    `ScanSettings`.
+    not given fit themselves to the model's context and the text, and the result's notes say so.
     """
-    seen = look_at(tokens, text, chat)
-    settings = scan_settings(
-        length=length,
-        windows=windows,
-        top_n=top_n,
-        layers=layers,
-        heads=heads,
-        vectors=_tuple(vectors),
-        keys=_tuple(keys),
-        offset=offset,
-        bos=bos,
-        raw=raw,
-        precision=precision,
-        save_rows=rows,
-        depth=depth,
-        seed=seed,
-        threads=default_threads(jobs, out) if threads is None else threads,
-    )
-    source = source_of(model, tokenizer, dtype, device, revision)
-    return run_scan(scan_plan(source, seen, settings), out, jobs, progress)
+    asked = ScanOptions(**options)
+    seen = look_at(tokens, text, asked.chat)
+    settings = scan_settings(asked)
+    source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision)
+    return run_scan(scan_plan(source, seen, settings), asked.out, asked.jobs, progress)
 
 
 def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> Plan:
@@ -98,7 +63,3 @@ def run_scan(
 ) -> ScanResult:
     """Do what is not done yet of a scan."""
     return ScanResult.of(run_plan(plan, out, jobs, progress))
-
-
-def _tuple(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)

@@ -11,12 +11,14 @@ from typing import Any, get_args
 
 from headgauge.errors import InputError, whole
 from headgauge.measure.requests import CurveRequest, Experiment, Task
+from headgauge.measure.runner import default_threads
 from headgauge.measure.settings import LENGTH, TOP_NS, UnitSettings, check_among
 from headgauge.models import VECTOR_KINDS
+from headgauge.options.commands import ScanOptions
 from headgauge.runs import UnitKey
 from headgauge.runs.columns import Keys
 
-_NUMBERS = ("offset", "seed", "threads")
+KEYS = get_args(Keys)
 PSEUDOCODE = (
     "arXiv 2508.17821, the measures of Algorithms 2 and 4 (distance, expected distance, bounds and "
     "separability over N at fixed L; several L as in Algorithm 1), and per-row entropy, Jacobian "
@@ -51,7 +53,7 @@ class ScanSettings(UnitSettings):
                 f"top-N must stay below, got {max(self.top_ns)}"
             )
         check_among("vectors", self.vectors, VECTOR_KINDS)
-        check_among("keys", self.keys, get_args(Keys))
+        check_among("keys", self.keys, KEYS)
 
     def as_dict(self) -> dict[str, Any]:
         # A run without depth is what it was before there was one: its folder is still taken up.
@@ -77,36 +79,47 @@ def _notes(settings: ScanSettings) -> list[str]:
 SCAN = Experiment(PSEUDOCODE, scan_task, _notes)
 
 
-def scan_settings(
-    *,
-    length: Any = None,
-    shorter: Any = None,
-    target: int | None = None,
-    windows: Any = None,
-    top_n: Any = None,
-    layers: Any = None,
-    heads: Any = None,
-    **choices: Any,
-) -> ScanSettings:
-    """From what a caller says, which is checked here; a size that is None is a default, and free.
+def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings:
+    """From what a caller asked for, which is checked here; a size that is None is a default, and
+    free.
 
-    `length` may be several; `shorter` are lengths beside the longest, `target` a context that their
-    trend is to be continued to: without `shorter` it wants L/8, L/4 and L/2.
+    `asked.length` may be several in Python. `target` is a context that the trend over lengths is
+    to be continued to: without shorter lengths it wants L/8, L/4 and L/2.
     """
-    sizes = {"length": length, "shorter": shorter, "windows": windows, "top_ns": top_n}
-    known: dict[str, Any] = {
-        "lengths": _all_lengths(length, shorter, target),
-        "windows": None if windows is None else whole("windows", windows),
-        "top_ns": None if top_n is None else tuple(sorted(set(wholes("top-N", top_n)))),
-        "layers": None if layers is None else wholes("layers", layers),
-        "heads": None if heads is None else wholes("heads", heads),
-    }
-    free = frozenset(name for name, value in sizes.items() if value is None)
-    if shorter is not None and max(known["lengths"]) in shorter:
+    given = {"length": asked.length, "shorter": asked.lengths}
+    given |= {"windows": asked.windows, "top_ns": asked.top_n}
+    free = frozenset(name for name, value in given.items() if value is None)
+    lengths = _all_lengths(asked.length, asked.lengths, target)
+    if asked.lengths is not None and max(lengths) in asked.lengths:
         free -= {"length"}
-    choices |= {name: whole(name, choices[name]) for name in _NUMBERS if name in choices}
-    known = {name: value for name, value in known.items() if value is not None}
-    return ScanSettings(free=free, **known, **choices)
+    sizes: dict[str, Any] = {
+        "windows": None if asked.windows is None else whole("windows", asked.windows),
+        "top_ns": None if asked.top_n is None else _in_order("top-N", asked.top_n),
+        "layers": None if asked.layers is None else wholes("layers", asked.layers),
+        "heads": None if asked.heads is None else wholes("heads", asked.heads),
+    }
+    threads = default_threads(asked.jobs, asked.out) if asked.threads is None else asked.threads
+    keys = KEYS if asked.keys in ("both", ("both",)) else names(asked.keys)
+    return ScanSettings(
+        free=free,
+        lengths=lengths,
+        vectors=names(asked.vectors),
+        keys=keys,
+        save_rows=asked.rows,
+        threads=whole("threads", threads),
+        offset=whole("offset", asked.offset),
+        seed=whole("seed", asked.seed),
+        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth")},
+        **{name: value for name, value in sizes.items() if value is not None},
+    )
+
+
+def names(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _in_order(what: str, given: Any) -> tuple[int, ...]:
+    return tuple(sorted(set(wholes(what, given))))
 
 
 def wholes(what: str, given: Any) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Every choice of a simulation that can change a number: what its folder is identified by."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -10,6 +10,8 @@ from torch import Tensor
 
 from headgauge import normalizers
 from headgauge.errors import LARGEST, InputError, check_whole
+from headgauge.options import keywords
+from headgauge.options.commands import SimulateOptions
 from headgauge.particles import schemes
 from headgauge.particles.attention import WEIGHTS
 from headgauge.particles.schemes import Scheme
@@ -21,30 +23,12 @@ MOST = 100_000  # seeds, heads, particles
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationSettings:
-    """`beta` is that of identity matrices; random ones have `random_beta`, √d unless it is given.
+class SimulationSettings(SimulateOptions):
+    """The options that can change a number; `phase_*` and `sphere_*` are for Python alone.
 
-    `parts` are what is computed; the others' tables are empty.
+    The tables of what is not among `parts` are empty.
     """
 
-    schemes: tuple[str, ...] = schemes.names()
-    tokens: int = 256
-    dim: int = 512
-    beta: float = 5.0
-    random_beta: float | None = None
-    horizon: float = 10.0
-    seeds: int = 20
-    seed: int = 0
-    weights: tuple[str, ...] = ("identity", "random")
-    heads: int = 1
-    causal: bool = False
-    rule: str = "softmax"
-    radius: float = 1.0
-    alpha: float = 1.0
-    decay: float = 0.0
-    switch: float = 2.0
-    tolerance: float = 1e-5
-    parts: tuple[str, ...] = PARTS
     phase_tokens: int = 32
     phase_dims: tuple[int, ...] = (8, 128, 1024)
     phase_betas: int = 24
@@ -125,7 +109,7 @@ class SimulationSettings:
         return torch.linspace(0.0, until, count, dtype=torch.float64)
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return keywords(self)
 
 
 def _among(what: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:

@@ -19,6 +19,7 @@ import torch
 
 from headgauge.devices import check_device
 from headgauge.errors import InputError
+from headgauge.options import takes
 from headgauge.runs import SIMULATION, RunFolder, manifest
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import first_manifest
@@ -42,6 +43,7 @@ Progress = Callable[[str, float], object]
 """Called with the name of a part and the share of it that is done."""
 
 
+@takes(SimulationSettings)
 def simulate(
     *,
     out: str | Path | None = None,
@@ -49,7 +51,7 @@ def simulate(
     progress: Progress | None = None,
     **choices: Any,
 ) -> Simulation:
-    """Run a simulation with these choices of `SimulationSettings`."""
+    """Tokens as particles on the sphere under several schemes; with `out` kept in a folder."""
     return run_settings(SimulationSettings(**choices), out, device, progress)
 
 
