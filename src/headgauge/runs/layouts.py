@@ -1,0 +1,96 @@
+"""Every kind of run: which tables its folder has, where they stand, and what must hold among them.
+
+SCAN          DIR/TABLE.parquet           a scan, or the run of one text in a reproduction
+REPRODUCTION  DIR/paper/TABLE.parquet     what the paper's figures show on all texts
+SIMULATION    DIR/dynamics/TABLE.parquet  tokens as particles
+
+A reproduction has a SCAN of each text in texts/NAME (`text_folder`).
+"""
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+import polars as pl
+
+from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
+from headgauge.runs.manifest import Data, Facts, Model, Splits
+from headgauge.runs.paper_schema import PAPER_TABLES
+from headgauge.runs.schema import HEAD, ON_REQUEST, TABLES
+
+Frames = Mapping[str, pl.DataFrame]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """`tables` names the type of a row of each; those `on_request` may not be there.
+
+    `needs` has the form of those parts of the manifest that a reader relies on, by dotted name;
+    `damage` says what no single column shows: the table, and what is wrong with it."""
+
+    name: str
+    tables: dict[str, type]
+    folder: str = ""
+    on_request: tuple[str, ...] = ()
+    needs: dict[str, Any] = field(default_factory=dict)
+    damage: Callable[[Frames], Iterator[tuple[str, str]]] = lambda tables: iter(())
+
+    def is_in(self, folder: str | Path) -> bool:
+        """Whether a run's folder has such tables, be they damaged."""
+        return os.path.isdir(Path(folder, self.folder))  # of a name that cannot be, too
+
+    def file(self, folder: Path, table: str) -> Path:
+        return folder / self.folder / f"{table}.parquet"
+
+
+def text_folder(text: str) -> str:
+    """A text's name as the name of a folder: its run, its figures."""
+    return re.sub(r"[^\w.-]+", "-", text).strip(".-") or "text"
+
+
+class _Told(TypedDict):
+    """The settings that a simulation's views tell."""
+
+    tokens: int
+    dim: int
+    beta: float
+    horizon: float
+    seeds: int
+
+
+def _scan_damage(tables: Frames) -> Iterator[tuple[str, str]]:
+    if not {"heads", "curves", "samples"} <= tables.keys():
+        return
+    counted = {"curves": tables["curves"].filter(pl.col("rows") > 0), "samples": tables["samples"]}
+    for name, frame in counted.items():
+        if frame.join(tables["heads"], on=HEAD, how="anti").height:
+            yield name, "it has heads that heads.parquet lacks"
+
+
+def _paper_damage(tables: Frames) -> Iterator[tuple[str, str]]:
+    ends = tables["choices"].select(pl.col("plateau_low", "plateau_high").is_null())
+    if (ends["plateau_low"] != ends["plateau_high"]).any():
+        yield "choices", "a plateau has only one end"
+    places = tables["fig1"].filter(panel="model").select("layer", "head", "row")
+    if places.drop_nulls().height < places.height:
+        yield "fig1", "a point of the model has no layer, head or row"
+
+
+def _dynamics_damage(tables: Frames) -> Iterator[tuple[str, str]]:
+    if tables["phase"].select("scheme", "tokens", "dim", "beta", "time").is_duplicated().any():
+        yield "phase", "two rows for one β and time"
+    places = tables["sphere"].select("scheme", "time", "particle")
+    if math.prod(places[name].n_unique() for name in places.columns) != places.height:
+        yield "sphere", "particles have no place at some time"
+
+
+_DESCRIBED = {"model": Model, "data": Data, "splits": Splits, "model.facts": Facts}
+SCAN = Layout("run", TABLES, "", ON_REQUEST, needs=_DESCRIBED, damage=_scan_damage)
+REPRODUCTION = Layout("reproduction", PAPER_TABLES, "paper", damage=_paper_damage)
+SIMULATION = Layout(
+    "simulation", DYNAMICS_TABLES, "dynamics", needs={"settings": _Told}, damage=_dynamics_damage
+)
