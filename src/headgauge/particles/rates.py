@@ -6,23 +6,19 @@ Each is taken twice: on the equiangular reduction, and on n simulated tokens.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.particles import starts
+from headgauge.particles import sphere
 from headgauge.particles.attention import Attention
 from headgauge.particles.equiangular import solve, solve_many
 from headgauge.particles.inner_products import InnerProducts
-from headgauge.particles.integrate import integrate
-from headgauge.particles.observables import gaps_of, pair_values
-from headgauge.particles.particles import Particles
+from headgauge.particles.integrate import states_at
 from headgauge.particles.schemes import Scheme
-from headgauge.runs.dynamics_schema import RateRow
-from headgauge.threads import one_thread
+from headgauge.particles.systems import Particles
+from headgauge.theory.dynamics.observables import gaps_of, pair_values
 
 _SHORT = 0.04  # the longest of the first times, as a share of the time in which γ' changes
 _HALVINGS = 4
@@ -39,30 +35,20 @@ def initial_velocity(
     """γ'(0) of the reduction and of `tokens` simulated particles from an orthogonal start."""
     times = _first_times(scheme, tokens, beta, radius)
     reduced = solve(scheme, tokens, beta, times, radius0=radius).gamma
-    system, state = Particles.of(
-        starts.equiangular(tokens, tokens)[None], _attention(beta), scheme, radius
-    )
-    gamma = torch.empty_like(times)
-
-    def saved(number: int, rows: Tensor, states: Tensor) -> None:
-        gamma[number] = 1 - pair_values(gaps_of(system.directions(states))).mean()
-
-    integrate(system, state, times, saved, 1e-12)
+    start = sphere.equiangular(tokens, tokens)[None]
+    system, state = Particles.of(start, _attention(beta), scheme, radius)
+    states = states_at(system, state, times, 1e-12)[0]
+    gamma = 1 - pair_values(gaps_of(system.directions(states))).mean(-1)
     return _slope_at_zero(times, reduced), _slope_at_zero(times, gamma)
-
-
-def final_rate(scheme: Scheme, tokens: int, beta: float) -> tuple[float | None, float | None]:
-    """The late slope of log(1 − γ) against `scheme.clock`, of the reduction and of particles.
-
-    None where they have not come together by t = 10⁶.
-    """
-    return final_rates([scheme], tokens, beta)[0]
 
 
 def final_rates(
     schemes: Sequence[Scheme], tokens: int, beta: float
 ) -> list[tuple[float | None, float | None]]:
-    """The same of several schemes, all reductions in one batch."""
+    """The late slope of log(1 − γ) against `scheme.clock`, of the reduction and of particles.
+
+    None where they have not come together by t = 10⁶. All reductions go in one batch.
+    """
     times = torch.logspace(0, _DECADES, 1 + 8 * _DECADES, dtype=torch.float64)
     batch = len(schemes)
     found = solve_many(schemes, [tokens] * batch, [beta] * batch, times, tolerance=1e-6)
@@ -78,27 +64,6 @@ def final_rates(
         last = torch.tensor([_LATE, 1.0], dtype=torch.float64) * end
         rates.append((late, _slope(scheme, last, _particles(scheme, tokens, beta, last))))
     return rates
-
-
-def rate_rows(
-    schemes: Sequence[Scheme], tokens: int, beta: float, radius: float = 1.0
-) -> list[dict[str, Any]]:
-    """`RateRow` of every scheme: its initial velocity and, where it is reached, its final rate."""
-    with one_thread():
-        final = final_rates(schemes, tokens, beta)
-        initial = [initial_velocity(scheme, tokens, beta, radius) for scheme in schemes]
-    rows = []
-    for scheme, velocity, late in zip(schemes, initial, final, strict=True):
-        theory = scheme.initial_velocity(tokens, beta, radius)
-        law, clock = scheme.velocity_text, "t"
-        name: Any = scheme.name
-        rows.append(RateRow(name, "initial velocity", law, clock, theory, *velocity))
-        law, clock = scheme.final_text, scheme.clock_text
-        reduced, particles = late
-        if reduced is not None:
-            slopes = scheme.final_rate, reduced, particles
-            rows.append(RateRow(name, "final rate", law, clock, *slopes))
-    return [asdict(row) for row in rows]
 
 
 def _attention(beta: float) -> Attention:
@@ -126,15 +91,10 @@ def _particles(
     scheme: Scheme, tokens: int, beta: float, times: Float[Tensor, "times"]
 ) -> Float[Tensor, "times"]:
     """log(1 − γ) of simulated particles; their inner products keep the digits of 1 − γ."""
-    gaps = gaps_of(starts.equiangular(tokens, tokens))[None]
+    gaps = gaps_of(sphere.equiangular(tokens, tokens))[None]
     system, state = InnerProducts.of(gaps, _attention(beta), scheme)
-    log_gap = torch.empty_like(times)
-
-    def saved(number: int, rows: Tensor, states: Tensor) -> None:
-        log_gap[number] = pair_values(system.gaps(states)).mean().log()
-
-    integrate(system, state, times, saved, _TOLERANCE)
-    return log_gap
+    states = states_at(system, state, times, _TOLERANCE)[0]
+    return pair_values(system.gaps(states)).mean(-1).log()
 
 
 def _slope(scheme: Scheme, times: Float[Tensor, "2"], log_gap: Float[Tensor, "2"]) -> float:

@@ -5,15 +5,13 @@ import pytest
 import torch
 
 from headgauge.errors import InputError
-from headgauge.particles import starts
-from headgauge.particles.attention import Attention
+from headgauge.particles import sphere
+from headgauge.particles.attention import Attention, Weights
 from headgauge.particles.equiangular import solve_many
-from headgauge.particles.integrate import rk4
-from headgauge.particles.particles import Particles
 from headgauge.particles.schemes import LnScaling, MixLn, NGpt, PeriLn, PostLn, PreLn, Scheme
-from headgauge.particles.weights import Weights
+from headgauge.particles.systems import Particles
 from particles import reference
-from particles.running import numbers, states_at, uniform
+from particles.running import numbers, rk4, states_at, uniform
 
 MANY = len(reference.ALL)
 
@@ -56,7 +54,7 @@ def test_particles_at_equal_angles_are_the_reduction(
     schemes: list[Scheme], n: int, d: int, beta: float, gamma: float, radius: float, end: float
 ):
     many, times = len(schemes), [end / 6, end / 3, end]
-    directions = starts.equiangular(n, d, gamma).expand(many, n, d)
+    directions = sphere.equiangular(n, d, gamma).expand(many, n, d)
     betas = torch.full((many,), beta, dtype=torch.float64)
     system, state = Particles.of(directions, Attention(betas), schemes, radius)
     kept = states_at(system, state, times, 1e-10)
@@ -76,7 +74,7 @@ def test_particles_at_equal_angles_are_the_reduction(
 def test_rk4_comes_as_near_the_reduction_as_it_should(switch: float, steps: int):
     """4e-9 at n = 8, d = 12, β = 1.7, T = 6, wherever the switch falls among the steps."""
     schemes = [PreLn(), MixLn(switch)]
-    directions = starts.equiangular(8, 12).expand(2, 8, 12)
+    directions = sphere.equiangular(8, 12).expand(2, 8, 12)
     system, state = Particles.of(directions, Attention(numbers(1.7, 1.7)), schemes, 1.3)
     theta = system.directions(rk4(system, state, 6.0, steps))
     exact = solve_many(schemes, [8, 8], [1.7, 1.7], numbers(6), radius0=1.3).gamma

@@ -1,4 +1,4 @@
-"""Where the particles start: at equal angles, uniform on the sphere, or in a narrow cone."""
+"""Points on the sphere where particles start: at equal angles, uniform, or in a narrow cone."""
 
 import torch
 from jaxtyping import Float

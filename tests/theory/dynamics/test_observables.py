@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from headgauge.particles import starts
-from headgauge.particles.observables import (
+from headgauge.particles import sphere
+from headgauge.theory.dynamics.observables import (
     clusters,
     energy,
     gaps_of,
@@ -25,9 +25,9 @@ from particles.running import numbers
 
 def swarms() -> Tensor:
     """Far apart, in two heaps, in one."""
-    heaps = normalize(starts.uniform(2, 5, 3)[[0, 0, 0, 1, 1, 1, 1]], dim=-1)
-    heaps = normalize(heaps + 1e-3 * starts.uniform(7, 5, 4), dim=-1)
-    return torch.stack([starts.uniform(7, 5, 1), heaps, starts.cone(7, 5, 1e-4, 2)])
+    heaps = normalize(sphere.uniform(2, 5, 3)[[0, 0, 0, 1, 1, 1, 1]], dim=-1)
+    heaps = normalize(heaps + 1e-3 * sphere.uniform(7, 5, 4), dim=-1)
+    return torch.stack([sphere.uniform(7, 5, 1), heaps, sphere.cone(7, 5, 1e-4, 2)])
 
 
 def test_gaps_by_brute_force():
@@ -41,7 +41,7 @@ def test_gaps_by_brute_force():
 
 
 def test_gaps_are_symmetric_where_a_matrix_product_is_not():
-    gaps = gaps_of(torch.stack([starts.uniform(37, 19, seed) for seed in range(5)]))
+    gaps = gaps_of(torch.stack([sphere.uniform(37, 19, seed) for seed in range(5)]))
     assert torch.equal(gaps, gaps.mT)
 
 
@@ -55,7 +55,7 @@ def test_the_gap_of_an_angle(power: float):
 
 
 def test_one_close_pair_among_far_ones_keeps_its_digits():
-    far = starts.uniform(6, 4, 0)
+    far = sphere.uniform(6, 4, 0)
     far[5] = normalize(far[2] + 1e-9 * far[3], dim=-1)
     apart = (far[2] - far[5]).square().sum() / 2
     got = gaps_of(far[None].repeat(2, 1, 1))[1, 5, 2]
@@ -97,7 +97,7 @@ def test_the_energy_of_one_point_is_its_most(beta: float):
 
 
 def test_a_late_variance_keeps_its_digits():
-    gaps = gaps_of(starts.cone(50, 8, 1e-9, 0))
+    gaps = gaps_of(sphere.cone(50, 8, 1e-9, 0))
     assert 1e-20 < float(observe(gaps).variance) < 1e-17
 
 
