@@ -3,9 +3,9 @@
 import math
 
 import polars as pl
-from headgauge.runs.depth_schema import DepthCurveRow, DepthRow
 
 from headgauge.report.page.schemes import SCHEMES
+from headgauge.runs import DepthCurveRow, DepthRow
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.schema import frame_schema
 

@@ -15,7 +15,7 @@ from headgauge import engine, models
 from headgauge.engine.geometry import Precision
 from headgauge.measure.depth import SAMPLE
 from headgauge.measure.plan import Plan
-from headgauge.scanning.settings import ScanSettings
+from headgauge.measure.requests import Task
 from headgauge.threads import one_thread
 
 _ROWS, _KEYS = 64, 1024  # of the block that is timed
@@ -36,27 +36,26 @@ class Estimate:
 
 
 def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
-    """For the units of a scan, or for the `left` longest of them."""
+    """For the units of a plan whose tasks are alike, or for the `left` longest of them."""
     settings, facts, heads = plan.settings, plan.loaded.facts, head_count(plan)
-    assert isinstance(settings, ScanSettings)
+    task = plan.task(plan.units[-1])
     lengths = sorted(len(unit.ids) for unit in plan.units)
     lengths = lengths if left is None else lengths[len(lengths) - left :]
-    flops, measure = _forward_rate(plan), _measure_rate(plan, settings)
-    passes = 1 + ("final" in settings.vectors) + settings.depth
+    flops, measure = _forward_rate(plan), _measure_rate(plan, task)
+    passes = 1 + ("final" in task.kinds) + task.depth
     seen = 0.5 if facts.kind == "decoder" else 1.0  # of the entries of an attention matrix
     seconds = sum(passes * _pass_flops(plan, length) / flops for length in lengths)
     seconds += sum(heads * length * length * seen * measure for length in lengths)
     if lengths:  # the first window is read the other way too
         others = [len(unit.other) for unit in plan.units if unit.other is not None]
         seconds += sum(_pass_flops(plan, length) / flops for length in others)
-    memory = memory_needed(plan, max(lengths, default=0), settings.depth) * jobs
-    curves = len(settings.top_ns) * len(settings.vectors) * len(settings.keys) * CURVE_BYTES
+    memory = memory_needed(plan, max(lengths, default=0), task.depth) * jobs
+    curves = sum(len(request.top_ns) for request in task.curves) * CURVE_BYTES
     samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
-    unit = (
-        heads * (HEAD_BYTES + curves + samples) + settings.depth * (facts.layers + 1) * _DEPTH_BYTES
-    )
+    depth = task.depth * (facts.layers + 1) * _DEPTH_BYTES
     rows = heads * sum(lengths) * _ROW_BYTES * settings.save_rows
-    return Estimate(seconds / jobs, memory, len(lengths) * unit + rows + _FIGURE_BYTES)
+    tables = len(lengths) * (heads * (HEAD_BYTES + curves + samples) + depth) + rows
+    return Estimate(seconds / jobs, memory, tables + _FIGURE_BYTES)
 
 
 def head_count(plan: Plan) -> int:
@@ -83,27 +82,25 @@ def _forward_rate(plan: Plan) -> float:
     return 2.0 * 512 * 1024 * 1024 / seconds
 
 
-def _measure_rate(plan: Plan, settings: ScanSettings) -> float:
+def _measure_rate(plan: Plan, task: Task) -> float:
     """Seconds per entry of a head's attention matrix, for all that is measured of it.
 
     One block of the last rows of a window, on one thread; the run has a head on each.
     """
-    source = torch.Generator().manual_seed(0)
+    source, settings = torch.Generator().manual_seed(0), plan.settings
     device = next(plan.loaded.model.parameters()).device
     keys = max(min(settings.length, _KEYS), _ROWS)
     visible = torch.ones(_ROWS, keys, dtype=torch.bool).tril(keys - _ROWS).to(device)
     logits = torch.randn(_ROWS, keys, generator=source).to(device)
     weights = torch.softmax(logits.masked_fill(~visible, -torch.inf), -1)
     x = torch.randn(keys, plan.loaded.facts.head_dim, generator=source).to(device)
-    precision = cast(Precision, settings.precision)
-    geometry = engine.Geometry.of(x, raw=settings.raw, precision=precision)
-    top_ns = [n for n in settings.top_ns if n < keys]
+    geometry = engine.Geometry.of(x, precision=cast(Precision, settings.precision))
 
-    def block() -> Any:
+    def block() -> None:
         engine.row_measures(weights, visible, logits, logits)
-        for _ in settings.vectors:
-            for counted in settings.keys:
-                engine.curves(weights, geometry, top_ns, visible, cast(engine.Keys, counted))
+        for request in task.curves:
+            top_ns = [n for n in request.top_ns if n < keys]
+            engine.curves(weights, geometry, top_ns, visible, cast(engine.Keys, request.keys))
 
     with one_thread():
         return _fastest(block) / (_ROWS * keys * settings.threads)
