@@ -9,7 +9,7 @@ import torch
 import headgauge
 from headgauge import threads
 from headgauge.errors import InputError
-from headgauge.threads import here_only, in_turn, one_thread
+from headgauge.threads import in_turn, one_thread
 
 
 def fail_inside(seen: list[int]) -> None:
@@ -111,13 +111,3 @@ def test_a_turn_is_one_threads_who_may_come_again():
     ask()
     assert "another thread" in said[0]
     assert said[1] == "nothing"
-
-
-def test_a_hook_is_called_by_its_own_thread_alone():
-    seen: list[object] = []
-    hook = here_only(lambda *given: seen.append(given))
-    hook(1, 2)
-    thread = threading.Thread(target=hook, args=(3,))
-    thread.start()
-    thread.join()
-    assert seen == [(1, 2)]

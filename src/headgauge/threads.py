@@ -2,9 +2,8 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from headgauge.errors import InputError
 
@@ -37,20 +36,6 @@ def in_turn(wait: bool = True) -> Iterator[None]:
         yield
     finally:
         turn.release()
-
-
-def here_only(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """A hook for the thread that makes it; to calls of other threads it does nothing.
-
-    It takes any arguments: torch may leave some out in a thread that is inside a module while the
-    hook is put there or taken away.
-    """
-    here = threading.get_ident()
-
-    def guarded(*args: Any) -> Any:
-        return hook(*args) if threading.get_ident() == here else None
-
-    return guarded
 
 
 def begin() -> None:

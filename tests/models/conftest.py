@@ -12,13 +12,13 @@ from model_families import INSIDE, OUTSIDE, Case, case, case_of, cases
 DATA = os.environ.get("HEADGAUGE_DATA_DIR")
 
 
-@pytest.fixture(params=cases(INSIDE))
+@pytest.fixture(scope="module", params=cases(INSIDE))
 def inside(request: pytest.FixtureRequest) -> Case:
     """A family that goes through transformers' attention interface."""
     return case_of(request.param)
 
 
-@pytest.fixture(params=cases(OUTSIDE))
+@pytest.fixture(scope="module", params=cases(OUTSIDE))
 def outside(request: pytest.FixtureRequest) -> Case:
     """A family that computes its attention by hand."""
     return case_of(request.param)

@@ -11,12 +11,13 @@ from torch import Tensor
 from headgauge import models
 from headgauge.models import loading
 
-LENGTH = 256
+LENGTH = 160  # more than one block of rows
 
 
 @pytest.fixture(scope="module")
 def ids(fresh_default: models.LoadedModel, prose: models.SourceText) -> Tensor:
-    return models.cut_windows(fresh_default, prose, length=LENGTH, count=2).ids
+    tokens = models.tokenise(fresh_default.tokenizer, prose.text[:5000])
+    return torch.stack([ids for _, ids in models.cut_windows(tokens, LENGTH, count=2)])
 
 
 def test_what_it_is(fresh_default: models.LoadedModel) -> None:

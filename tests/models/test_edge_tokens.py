@@ -1,22 +1,24 @@
 """Who says whether BOS stands in front of a text, and who is believed."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import transformers as hf
 from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers import models as token_models
 
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.models import gguf_cache, loading
-from headgauge.models.edge_tokens import adds_bos, adds_eos, gguf_word
+from headgauge.models import cache, loading
+from headgauge.models.edge_tokens import adds, gguf_word
 from tiny_gguf import BOS, EOS, write_gguf
 
-TEXT = models.SourceText("prose", "the prince said the prince said the prince", "", "")
+TEXT = "the prince said the prince said the prince"
 WORDS = {"the": 0, "prince": 1, "said": 2, "a": 3, "<s>": 4, "</s>": 5, "<unk>": 6}
 
 
@@ -53,17 +55,23 @@ def gguf_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
 
 
 def _ids(loaded: models.LoadedModel, bos: Any = "auto") -> list[list[int]]:
-    return models.cut_windows(loaded, TEXT, length=4, count=2, bos=bos).ids.tolist()
+    return [ids.tolist() for ids in _windows(loaded, 4, 2, bos)]
+
+
+def _windows(loaded: models.LoadedModel, length: int, count: int, bos: Any = "auto") -> list[Any]:
+    first, tokens = models.edges(loaded, bos).bos, models.tokenise(loaded.tokenizer, TEXT)
+    found = models.cut_windows(tokens, length, count, 0, first.id if first.put else None)
+    return [ids for _, ids in found]
 
 
 def test_what_a_tokenizer_does_by_itself() -> None:
-    assert adds_bos(_tokenizer("<s> $A"))
-    assert not adds_bos(_tokenizer(None))
+    assert adds(_tokenizer("<s> $A"), "bos")
+    assert not adds(_tokenizer(None), "bos")
     # BERT puts [CLS] in front, which is no BOS.
-    assert not adds_bos(_tokenizer("<s> $A", bos=False))
-    assert adds_eos(_tokenizer("$A </s>"))
-    assert not adds_eos(_tokenizer("<s> $A"))
-    assert not adds_eos(_tokenizer("$A </s>", eos=False))
+    assert not adds(_tokenizer("<s> $A", bos=False), "bos")
+    assert adds(_tokenizer("$A </s>"), "eos")
+    assert not adds(_tokenizer("<s> $A"), "eos")
+    assert not adds(_tokenizer("$A </s>", eos=False), "eos")
 
 
 @pytest.mark.parametrize("said", [True, False])
@@ -80,7 +88,7 @@ def test_a_gguf_file_is_followed_also_from_its_copy(
         assert found.bos.why == "the GGUF file says so"
         assert found.bos.id == BOS
         assert (found.eos.put, found.eos.file, found.eos.id) == (False, True, EOS)
-        rows = models.cut_windows(loaded, TEXT, length=9, count=3).ids
+        rows = torch.stack(_windows(loaded, 9, 3))
         assert (rows[:, 0] == BOS).all() == said
         assert not (rows[:, 1:] == BOS).any()
         assert not (rows == EOS).any()
@@ -92,10 +100,10 @@ def test_a_copy_from_before_the_file_was_asked(
     """It has nothing on BOS, and a tokenizer without: the file is asked, not the copy."""
     path = gguf_file(add_bos_token=True)
     models.load(path)
-    found, _ = gguf_cache.find_copy(gguf_cache.file_sha256(path))
+    found, _ = cache.find_copy(hashlib.sha256(path.read_bytes()).hexdigest())
     assert found is not None
     kept = json.loads((found / "headgauge.json").read_text())
-    assert sorted(kept) == ["file", "quantisation", "sha256", "sums"]
+    assert sorted(kept) == ["file", "sha256", "sums"]
     assert "add_bos_token" not in (found / "tokenizer_config.json").read_text()
     assert models.edges(models.load(path), "auto").bos.put
 
@@ -110,7 +118,7 @@ def test_two_files_that_differ_in_that_word_alone(
 
 def test_a_disagreement_is_told(gguf_file: Callable[..., Path]) -> None:
     loaded = models.load(gguf_file(add_bos_token=True))
-    assert not adds_bos(loaded.tokenizer)  # transformers drops the file's word
+    assert not adds(loaded.tokenizer, "bos")  # transformers drops the file's word
     (note,) = models.edges(loaded, "auto").notes
     assert note.startswith(
         "the GGUF file puts BOS in front of a text, the tokenizer as loaded does"

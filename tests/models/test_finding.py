@@ -115,7 +115,7 @@ def test_the_hub_out_of_reach() -> None:
 
 def test_no_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "_DEFAULT_WHEEL", "headgauge-no-such-wheel")
-    assert "the default model is not installed" in _fails(models.DEFAULT_MODEL)
+    assert "the default model is not installed" in _fails(finding.DEFAULT_MODEL)
 
 
 def test_what_is_neither_file_nor_folder(tmp_path: Path) -> None:

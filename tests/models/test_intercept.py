@@ -25,39 +25,37 @@ def _registry() -> dict[str, Any]:
     return dict(hf.AttentionInterface._global_mapping)
 
 
-def test_the_output_is_bit_equal_to_the_plain_run(inside: Any) -> None:
+def test_a_family_computes_what_it_would_alone_and_all_of_it_is_seen(inside: Any) -> None:
+    """Its output to the bit, the weights of the eager model, and weights·values the output."""
     plain = _first(inside.run())
-    with models.intercept(inside.model, lambda call: list(call.blocks())) as seen:
+    calls: list[models.ObservedCall] = []
+    with models.intercept(inside.model, calls.append) as seen:
         watched = _first(inside.run())
     assert torch.equal(plain, watched)
-    assert len(seen.observed) == inside.family.attentions
-    assert seen.unseen == []
-    assert seen.idle == []
-    assert seen.distrusted == {}
-
-
-def test_weights_are_those_of_the_eager_model(inside: Any) -> None:
-    found, expected = inside.gather(), inside.weights()
-    assert list(found) == list(models.attention_modules(inside.model))
-    assert len(found) == len(expected) == inside.family.attentions
-    for ours, theirs in zip(found.values(), expected, strict=True):
-        # Rows that see nothing hold what the version pleases; ours are zero there.
-        alive = ours.sum(-1) > 0
-        torch.testing.assert_close(ours[alive], theirs[alive], atol=1e-5, rtol=0)
-        assert alive.float().mean() > 0.85
-        # A test on uniform weights would pass with a wrong scale.
-        assert ours[..., -1, :].max() > 1.5 / ours.shape[-1]
-
-
-def test_weights_times_values_are_the_output(inside: Any) -> None:
-    for call in inside.calls():
+    assert (seen.unseen, seen.idle, seen.distrusted) == ([], [], {})
+    expected = inside.weights()
+    names = list(models.attention_modules(inside.model))
+    assert len(names) == len(seen.observed) == len(expected) == inside.family.attentions
+    assert sorted(call.layer for call in calls) == list(range(len(names)))
+    for call in calls:
         assert isinstance(call, models.AttentionCall)
-        for block in call.blocks(block_rows=7):
+        assert names[call.layer] == call.module
+        weights = torch.zeros(call.shape)
+        for block in call.blocks(block_rows=10):
             assert block.value is not None
             ours = block.weights @ block.value
             theirs = call.output[block.batch, block.start : block.stop, block.head]
             alive = ~block.dead
             torch.testing.assert_close(ours[alive], theirs[alive], atol=1e-5, rtol=1e-5)
+            rows = weights[block.batch, block.head, block.start : block.stop]
+            rows[:, : block.reach] = block.weights
+        # Rows that see nothing hold what the version pleases; ours are zero there.
+        alive = weights.sum(-1) > 0
+        theirs = expected[call.layer]
+        torch.testing.assert_close(weights[alive], theirs[alive], atol=1e-5, rtol=0)
+        assert alive.float().mean() > 0.85
+        # A test on uniform weights would pass with a wrong scale.
+        assert weights[..., -1, :].max() > 1.5 / weights.shape[-1]
 
 
 def test_layers_are_numbered_in_the_order_of_the_model(build: Build) -> None:
@@ -298,3 +296,74 @@ def test_an_error_that_is_no_number_is_not_small(build: Build) -> None:
     assert dataclasses.replace(call, output=nowhere).reconstruction_error() == math.inf
     vast = torch.full_like(call.value, torch.inf)
     assert dataclasses.replace(call, value=vast).reconstruction_error() == math.inf
+
+
+def _without_head(call: models.AttentionCall) -> Tensor | None:
+    if call.layer != 0:
+        return None
+    output = call.output.clone()
+    output[:, :, 2] = 0
+    return output
+
+
+@pytest.mark.parametrize(
+    ("family", "implementation"), [("llama", "sdpa"), ("llama", "eager"), ("falcon-sdpa", "sdpa")]
+)
+def test_what_attention_makes_is_replaced(build: Build, family: str, implementation: str) -> None:
+    """A head that is taken out, against a model whose projection does not read it."""
+    case, cut = build(family, implementation), build(family, implementation)
+    first = next(iter(models.attention_modules(cut.model).values()))
+    projection: Any = first.dense if family == "falcon-sdpa" else first.o_proj
+    with torch.no_grad():
+        projection.weight[:, 16:24] = 0
+    found: list[models.ObservedCall] = []
+    with models.intercept(case.model, found.append, replacement=_without_head) as seen:
+        replaced = case.run().logits
+        generated = case.model.generate(case.inputs["input_ids"], max_new_tokens=4)
+    assert seen.unseen == []
+    assert seen.distrusted == {}
+    torch.testing.assert_close(replaced, cut.run().logits)
+    assert not torch.equal(replaced, case.run().logits)
+    assert torch.equal(generated, cut.model.generate(cut.inputs["input_ids"], max_new_tokens=4))
+    # The observer sees what the model itself computed, at every token that is generated.
+    assert bool(found[0].output[:, :, 2].abs().max() > 0)  # type: ignore[attr-defined]
+    assert [call.queries for call in found[2::2]] == [24, 1, 1, 1]
+
+
+def test_gradients_flow_through_what_is_put_in_place(build: Build) -> None:
+    """The same weights by way of our rows: the same loss, and the same gradients."""
+    case, plain = build("gemma2", "eager"), build("gemma2", "eager")
+
+    def recomputed(call: models.AttentionCall) -> Tensor:
+        output = torch.zeros_like(call.output)
+        for block in call.blocks(block_rows=10):
+            assert block.value is not None
+            output[block.batch, block.start : block.stop, block.head] = block.weights @ block.value
+        return output
+
+    losses = []
+    for each, how in ((case, recomputed), (plain, lambda call: None)):
+        each.model.train()
+        with models.intercept(each.model, lambda call: None, replacement=how):
+            loss = each.model(**each.inputs, labels=each.inputs["input_ids"]).loss
+        loss.backward()
+        losses.append(loss.detach())
+    torch.testing.assert_close(*losses)
+    for ours, theirs in zip(case.model.parameters(), plain.model.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-3, atol=1e-5)
+
+
+def test_what_cannot_be_replaced_is_told(build: Build) -> None:
+    case = build("gptj", "eager")
+    with (
+        pytest.raises(InputError, match="outside transformers' interface"),
+        models.intercept(case.model, lambda call: None, replacement=_without_head),
+    ):
+        case.run()
+    case = build("llama", "sdpa")
+    with (
+        pytest.raises(InputError, match=r"must have the shape \(2, 24, 4, 8\), got \(2, 24, 4\)"),
+        models.intercept(case.model, lambda call: None, replacement=lambda c: c.output[..., 0]),
+    ):
+        case.run()
+    assert not any(m._forward_pre_hooks or m._forward_hooks for m in case.model.modules())

@@ -16,6 +16,7 @@ from headgauge import models
 from headgauge.errors import InputError
 from headgauge.models import finding, loading
 from headgauge.models.declared import Held
+from headgauge.models.facts import describe
 from tiny_gguf import write_gguf
 
 Build = Callable[[str, str], Any]
@@ -211,4 +212,4 @@ def test_roberta_loses_its_first_positions(tmp_path: Path) -> None:
         vocab_size=50, hidden_size=32, num_hidden_layers=1, num_attention_heads=4,
         intermediate_size=48, max_position_embeddings=66, pad_token_id=1,
     )  # fmt: skip
-    assert models.describe(hf.RobertaModel(config), "encoder").context_length == 64
+    assert describe(hf.RobertaModel(config), "encoder").context_length == 64

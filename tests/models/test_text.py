@@ -13,7 +13,7 @@ import pytest
 from headgauge import models
 from headgauge.errors import InputError
 from headgauge.models import text as text_module
-from headgauge.models.text import checked_story, story
+from headgauge.models.text import check_story, story
 
 BODY = "“Well, Prince, so it begins.\n\n“Well, Prince?” asked another.\n\nIt ends here."
 GUTENBERG = (
@@ -61,7 +61,7 @@ def test_another_book_is_refused() -> None:
     with pytest.raises(InputError, match="x is not War and Peace"):
         story("Call me Ishmael.", "x")
     with pytest.raises(InputError, match="not the whole of War and Peace: 29 characters"):
-        checked_story("Well, Prince, and so on.\n\n\n.", "x")
+        check_story("Well, Prince, and so on.\n\n\n.", "x")
 
 
 def test_download(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,9 @@
-"""Windows are consecutive tokens of a text tokenised whole."""
+"""Windows are consecutive tokens of a text tokenised whole; every kind of model reads the same."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,75 +11,216 @@ import torch
 import transformers as hf
 from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers import models as token_models
+from torch.nn import functional as F  # noqa: N812
 
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.models.windows import cut, tokenise
+from headgauge.models.facts import describe
+from headgauge.models.windows import check_context, check_tokenizer
 
-TEXT = models.SourceText("ten words", " ".join(f"w{i}" for i in range(10)), "", "")
-
-
-def _tokenizer(bos: bool, adds: bool) -> Any:
-    words = {f"w{i}": i for i in range(10)} | {"a": 10, "<s>": 11, "</s>": 12, "<unk>": 13}
-    inner = Tokenizer(token_models.WordLevel(words, unk_token="<unk>"))
-    inner.pre_tokenizer = pre_tokenizers.Whitespace()  # type: ignore[assignment]
-    if adds:
-        inner.post_processor = processors.TemplateProcessing(  # type: ignore[assignment]
-            single="<s> $A </s>", special_tokens=[("<s>", 11), ("</s>", 12)]
-        )
-    named = {"bos_token": "<s>"} if bos else {}
-    return hf.PreTrainedTokenizerFast(tokenizer_object=inner, **named)
+TEN = torch.arange(10)
+IDS = torch.arange(3, 19).reshape(2, 8)
 
 
-def _loaded(build: Callable[[str, str], Any], bos: bool = True, adds: bool = False) -> Any:
-    model = build("llama", "sdpa").model
-    facts = models.describe(model, "decoder")
-    return models.LoadedModel(model, _tokenizer(bos, adds), "tiny", "folder", facts)
+def _cut(*args: Any, **kwargs: Any) -> list[tuple[int, list[int]]]:
+    return [(start, ids.tolist()) for start, ids in models.cut_windows(TEN, *args, **kwargs)]
 
 
-def test_windows_follow_one_another(build: Callable[[str, str], Any]) -> None:
-    windows = models.cut_windows(_loaded(build), TEXT, length=3, count=2, offset=2)
-    assert windows.ids.tolist() == [[2, 3, 4], [5, 6, 7]]
-    assert windows.starts == (2, 5)
-    assert windows.text_tokens == 10
-    assert not windows.bos
+def test_windows_follow_one_another() -> None:
+    assert _cut(length=3, count=2, offset=2) == [(2, [2, 3, 4]), (5, [5, 6, 7])]
+    assert _cut(length=5, count=2)[1] == (5, [5, 6, 7, 8, 9])  # all tokens can be used
 
 
-def test_bos_is_one_of_the_tokens(build: Callable[[str, str], Any]) -> None:
-    windows = models.cut_windows(_loaded(build, adds=True), TEXT, length=3, count=2, offset=1)
-    assert windows.ids.tolist() == [[11, 1, 2], [11, 3, 4]]
-    assert windows.starts == (1, 3)
-    assert windows.bos
-    never = models.cut_windows(_loaded(build, adds=True), TEXT, length=3, bos="never")
-    assert never.ids.tolist() == [[0, 1, 2]]
-    always = models.cut_windows(_loaded(build), TEXT, length=3, bos="always")
-    assert always.ids.tolist() == [[11, 0, 1]]
+def test_bos_is_one_of_the_tokens() -> None:
+    found = _cut(length=3, count=2, offset=1, bos_token=11)
+    assert found == [(1, [11, 1, 2]), (3, [11, 3, 4])]
 
 
 def test_no_special_tokens_in_the_text() -> None:
-    assert tokenise(_tokenizer(bos=True, adds=True), TEXT.text).tolist() == list(range(10))
-
-
-def test_all_tokens_can_be_used() -> None:
-    assert cut(torch.arange(10), length=5, count=2).ids.tolist()[1] == [5, 6, 7, 8, 9]
-    with pytest.raises(InputError, match="the text has 10 tokens, but 11 are needed"):
-        cut(torch.arange(10), length=5, count=2, offset=1)
+    words = {f"w{i}": i for i in range(10)} | {"<s>": 11, "</s>": 12, "<unk>": 13}
+    inner = Tokenizer(token_models.WordLevel(words, unk_token="<unk>"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()  # type: ignore[assignment]
+    inner.post_processor = processors.TemplateProcessing(  # type: ignore[assignment]
+        single="<s> $A </s>", special_tokens=[("<s>", 11), ("</s>", 12)]
+    )
+    tokenizer = hf.PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>")
+    text = " ".join(f"w{i}" for i in range(10))
+    assert models.tokenise(tokenizer, text).tolist() == list(range(10))
 
 
 def test_mistakes(build: Callable[[str, str], Any]) -> None:
-    loaded = _loaded(build)
-    with pytest.raises(InputError, match=r"ten words has 10 tokens, but 64 are needed \(1 × 64"):
-        models.cut_windows(loaded, TEXT, length=64)
-    with pytest.raises(
-        InputError, match="65 tokens is longer than the context of tiny: at most 64"
-    ):
-        models.cut_windows(loaded, TEXT, length=65)
-    with pytest.raises(InputError, match="must be at least 1"):
-        models.cut_windows(loaded, TEXT, length=0)
-    with pytest.raises(InputError, match="BOS alone"):
-        models.cut_windows(loaded, TEXT, length=1, bos="always")
-    with pytest.raises(InputError, match="no BOS"):
-        models.cut_windows(_loaded(build, bos=False), TEXT, length=2, bos="always")
-    bare = models.LoadedModel(loaded.model, None, "bare", "folder", loaded.facts)
-    with pytest.raises(InputError, match="bare came without a tokenizer"):
-        models.cut_windows(bare, TEXT, length=2)
+    loaded = replace(_loaded(build, "llama", "decoder"), name="tiny")
+    with pytest.raises(InputError, match="65 tokens is longer than the context of tiny: at most"):
+        check_context(loaded, 65)
+    check_context(loaded, 64)
+    with pytest.raises(InputError, match="tiny came without a tokenizer"):
+        check_tokenizer(loaded)
+    mistakes: list[tuple[dict[str, Any], str]] = [
+        ({"length": 64, "count": 1, "name": "x"}, "x has 10 tokens, but 64 are needed (1 × 64"),
+        ({"length": 5, "count": 2, "offset": 1}, "the text has 10 tokens, but 11 are needed"),
+        ({"length": 0, "count": 1}, "must be at least 1"),
+        ({"length": 1, "count": 1, "bos_token": 11}, "BOS alone"),
+    ]
+    for given, said in mistakes:
+        with pytest.raises(InputError, match=re.escape(said)):
+            _cut(**given)
+
+
+def _loaded(build: Callable[[str, str], Any], name: str, kind: Any) -> models.LoadedModel:
+    model = build(name, "sdpa").model
+    return models.LoadedModel(model, None, name, "folder", describe(model, kind))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "seen"),
+    [("llama", "decoder", 2), ("bert", "encoder", 2), ("t5", "encoder-decoder", 6)],
+)
+def test_all_attention_runs(
+    build: Callable[[str, str], Any], name: str, kind: str, seen: int
+) -> None:
+    loaded = _loaded(build, name, kind)
+    with torch.no_grad(), models.intercept(loaded.model, lambda call: None) as found:
+        output = loaded.model(**models.model_inputs(loaded, IDS))
+    assert len(found.observed) == seen
+    assert found.idle == []
+    loss = models.next_token_loss(loaded, output, IDS)
+    assert (loss is None) == (kind == "encoder")
+
+
+def test_the_decoder_reads_the_text_one_place_later(build: Callable[[str, str], Any]) -> None:
+    inputs = models.model_inputs(_loaded(build, "t5", "encoder-decoder"), IDS)
+    assert inputs["decoder_input_ids"].tolist()[1] == [0, 11, 12, 13, 14, 15, 16, 17]
+
+
+def _bart(**more: Any) -> models.LoadedModel:
+    config = hf.BartConfig(
+        vocab_size=50, d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=4,
+        decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, bos_token_id=0,
+        pad_token_id=1, eos_token_id=2, decoder_start_token_id=2, max_position_embeddings=64,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = hf.BartForConditionalGeneration(config).eval()
+    for name, value in more.items():
+        setattr(model.generation_config, name, value)
+    facts = describe(model, "encoder-decoder")
+    return models.LoadedModel(model, None, "bart", "folder", facts)
+
+
+@pytest.mark.parametrize(
+    ("forced", "first", "start"),
+    [(None, 3, [2, 3, 4]), (0, 3, [2, 0, 3, 4]), (0, 0, [2, 0, 4])],
+)
+def test_a_decoder_starts_as_its_own_output_does(
+    forced: int | None, first: int, start: list[int]
+) -> None:
+    """BART generates </s> <s> text: so it reads, also where the window has its BOS already."""
+    loaded = _bart(forced_bos_token_id=forced)
+    ids = IDS[:1].clone()
+    ids[0, 0] = first
+    found = models.model_inputs(loaded, ids)["decoder_input_ids"]
+    assert found.shape == ids.shape
+    assert found[0, : len(start)].tolist() == start
+    model: Any = loaded.model
+    generated = model.generate(ids, max_new_tokens=1, forced_eos_token_id=None)[0].tolist()
+    assert generated[: 1 + (forced is not None)] == start[: 1 + (forced is not None)]
+
+
+def test_the_loss_behind_a_forced_start() -> None:
+    """Token for token what the model gives the same text behind the same start."""
+    loaded = _bart(forced_bos_token_id=7)
+    inputs = models.model_inputs(loaded, IDS)
+    assert inputs["decoder_input_ids"].tolist()[0] == [2, 7, 3, 4, 5, 6, 7, 8]
+    with torch.no_grad():
+        output = loaded.model(**inputs)
+    loss = models.next_token_loss(loaded, output, IDS)
+    assert loss is not None
+    expected = F.cross_entropy(output.logits[0, 1:], torch.tensor([3, 4, 5, 6, 7, 8, 9]))
+    torch.testing.assert_close(loss[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("names", "start"),
+    [
+        ({"decoder_start_token_id": 9}, 9),
+        ({"decoder_start_token_id": None, "bos_token_id": 8}, 8),
+        ({"decoder_start_token_id": None, "bos_token_id": None}, 1),
+    ],
+)
+def test_where_a_decoder_finds_its_start(names: dict[str, Any], start: int) -> None:
+    loaded = _bart()
+    model: Any = loaded.model
+    for name, value in names.items():
+        setattr(model.config, name, value)
+        setattr(model.generation_config, name, value)
+    assert models.model_inputs(loaded, IDS)["decoder_input_ids"][1, 0] == start
+    model.config.pad_token_id = model.generation_config.pad_token_id = None
+    if start == 1:
+        with pytest.raises(InputError, match="names no decoder start token"):
+            models.model_inputs(loaded, IDS)
+
+
+def test_the_loss_is_that_of_the_model(build: Callable[[str, str], Any]) -> None:
+    loaded = _loaded(build, "llama", "decoder")
+    with torch.no_grad():
+        output = loaded.model(IDS, labels=IDS)
+    loss = models.next_token_loss(loaded, output, IDS)
+    assert loss is not None
+    torch.testing.assert_close(loss.mean(), output.loss)
+    torch.testing.assert_close(loss[1], F.cross_entropy(output.logits[1, :-1], IDS[1, 1:]))
+
+
+def test_the_loss_of_many_tokens_is_that_of_all_at_once(
+    build: Callable[[str, str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = _loaded(build, "llama", "decoder")
+    source = torch.Generator().manual_seed(0)
+    logits = 9 * torch.randn(2, 101, 37, generator=source)
+    ids = torch.randint(37, (2, 101), generator=source)
+    largest: list[int] = []
+    whole = F.cross_entropy
+
+    def watched(rows: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        largest.append(rows.numel())
+        return whole(rows, *args, **kwargs)
+
+    monkeypatch.setattr("headgauge.models.windows._AT_ONCE", 400)
+    monkeypatch.setattr(F, "cross_entropy", watched)
+    loss = models.next_token_loss(loaded, SimpleNamespace(logits=logits), ids)
+    assert loss is not None
+    assert max(largest) <= 400
+    wanted = [whole(logits[i, :-1].double(), ids[i, 1:]) for i in range(2)]
+    torch.testing.assert_close(loss.double(), torch.stack(wanted), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (torch.tensor([[3, 4], [5, 50]]), "token id 50 at place 1 of window 1"),
+        (torch.tensor([3, -7]), "token id -7 at place 1 is none: llama knows the tokens 0 to 49"),
+        (torch.tensor([3, 2**40]), "token id 1099511627776 at place 1"),
+        (torch.tensor([3.0, 4.0]), "torch.float32 of shape (2,)"),
+        (torch.tensor([True, False]), "torch.bool"),
+        (torch.ones(1, 2, 3, dtype=torch.long), "shape (1, 2, 3)"),
+        (torch.tensor(3), "shape ()"),
+        (torch.ones(2, 0, dtype=torch.long), "shape (2, 0)"),
+    ],
+)
+def test_ids_that_the_model_does_not_know(
+    build: Callable[[str, str], Any], ids: torch.Tensor, said: str
+) -> None:
+    loaded = _loaded(build, "llama", "decoder")
+    with pytest.raises(InputError) as caught:
+        models.check_ids(loaded, ids)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_vocabulary_is_the_embeddings(build: Callable[[str, str], Any]) -> None:
+    """A model's configuration may be older than its embedding."""
+    loaded = _loaded(build, "llama", "decoder")
+    loaded.model.resize_token_embeddings(60)  # type: ignore[operator]
+    loaded.model.config.vocab_size = 50  # type: ignore[union-attr]
+    assert models.vocabulary(loaded) == 60
+    models.check_ids(loaded, torch.tensor([59]))
+    with pytest.raises(InputError, match="token id 60 "):
+        models.model_inputs(loaded, torch.tensor([[60]]))

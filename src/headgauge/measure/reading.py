@@ -26,7 +26,7 @@ from headgauge.measure.settings import UnitSettings
 from headgauge.measure.token_rows import TokenRows, token_rows
 from headgauge.models.documents import Documents, checked_text, document_ids, from_strings
 from headgauge.models.text import at_hand
-from headgauge.models.windows import check_tokenizer, cut, tokenise
+from headgauge.models.windows import check_tokenizer, tokenise
 
 Tokens = (
     str | Path | models.SourceText | Documents | Tensor | Sequence[Any] | Mapping[str, Any] | None
@@ -96,8 +96,7 @@ class Stream:
         bos = self.edges.bos.id if self.edges.bos.put else None
         name = "the sequence" if self.whole else self.text.name
         sizes = (settings.length, settings.windows, settings.offset)
-        found = cut(self.tokens, *sizes, bos, name=name)
-        return list(zip(found.starts, found.ids, strict=True)), []
+        return models.cut_windows(self.tokens, *sizes, bos, name=name), []
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,15 @@
 """Models, texts, and what their attention computes: from a name to streamed rows.
 
     loaded = models.load()                        # the default model, or a name, folder, GGUF file
-    text = models.read_text()                     # War and Peace, or what there is
-    windows = models.cut_windows(loaded, text, length=1024, count=4)
+    tokens = models.tokenise(loaded.tokenizer, models.read_text().text)
+    (start, ids), *others = models.cut_windows(tokens, length=1024, count=4)
 
     def observer(call):
         for block in call.blocks():               # one head, 128 query rows at a time
             block.weights, block.visible, block.value
 
     with torch.no_grad(), models.intercept(loaded.model, observer) as seen:
-        loaded.model(**models.model_inputs(loaded, windows.ids[:1]))
+        loaded.model(**models.model_inputs(loaded, ids[None]))
     seen.unseen                                   # attention that ran and could not be seen
 
     layers = models.layer_norms(loaded.model, a_few_tokens)      # where each layer has its norms
@@ -19,38 +19,44 @@
 Only this package imports transformers, and only when a model is loaded or intercepted.
 """
 
-from headgauge.models.attention_modules import attention_modules
-from headgauge.models.cache import CacheEntry, cache_folder, clear_cache, list_cache
-from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
+from headgauge.models.cache import cache_folder, clear_cache, list_cache
+from headgauge.models.calls import AttentionCall, ObservedCall, RowBlock, SoftmaxCall
 from headgauge.models.documents import Documents
 from headgauge.models.edge_tokens import Bos, Edges, EdgeToken, edges
-from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, describe
-from headgauge.models.inputs import check_ids, model_inputs, next_token_loss, vocabulary
+from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, fingerprint, wrap
+from headgauge.models.hooks import Hooks, uncompiled
 from headgauge.models.intercept import Interception, intercept
-from headgauge.models.layer_trace import stream_layers, without_cache
-from headgauge.models.loading import DEFAULT_MODEL, load
-from headgauge.models.readable import uncompiled
-from headgauge.models.residual import StreamStep, read_stream
-from headgauge.models.rows import RowBlock
-from headgauge.models.schemes import LayerNorms, Recognised, layer_norms, recognise
-from headgauge.models.source import MemorySource, ModelSource, fingerprint, wrap
+from headgauge.models.layers import VECTOR_KINDS, KeyVectors
+from headgauge.models.loading import MemorySource, ModelSource, load
+from headgauge.models.norm_placement import (
+    Recognised,
+    StreamStep,
+    layer_norms,
+    read_stream,
+    recognise,
+)
+from headgauge.models.structure import attention_modules, without_cache
 from headgauge.models.text import SourceText, default_texts, read_text
-from headgauge.models.vectors import VECTOR_KINDS, KeyVectors
-from headgauge.models.windows import Windows, cut_windows
+from headgauge.models.windows import (
+    check_ids,
+    cut_windows,
+    model_inputs,
+    next_token_loss,
+    tokenise,
+    vocabulary,
+)
 
 __all__ = [
-    "DEFAULT_MODEL",
     "VECTOR_KINDS",
     "AttentionCall",
     "Bos",
-    "CacheEntry",
     "Documents",
     "EdgeToken",
     "Edges",
     "FileWord",
+    "Hooks",
     "Interception",
     "KeyVectors",
-    "LayerNorms",
     "LoadedModel",
     "MemorySource",
     "ModelFacts",
@@ -61,14 +67,12 @@ __all__ = [
     "SoftmaxCall",
     "SourceText",
     "StreamStep",
-    "Windows",
     "attention_modules",
     "cache_folder",
     "check_ids",
     "clear_cache",
     "cut_windows",
     "default_texts",
-    "describe",
     "edges",
     "fingerprint",
     "intercept",
@@ -80,7 +84,7 @@ __all__ = [
     "read_stream",
     "read_text",
     "recognise",
-    "stream_layers",
+    "tokenise",
     "uncompiled",
     "vocabulary",
     "without_cache",

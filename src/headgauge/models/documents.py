@@ -12,7 +12,7 @@ template writes it.
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from torch import Tensor
 
 from headgauge.errors import InputError
 from headgauge.models.facts import LoadedModel
+from headgauge.models.windows import token_ids
 
 Messages = list[dict[str, Any]]
 Kind = Literal["text", "chat", "ids"]
@@ -57,12 +58,12 @@ class Documents:
 
 def from_strings(texts: Sequence[str], name: str, chat: bool = False) -> Documents:
     """Texts that the caller has at hand."""
-    found = tuple(
-        Document(checked_text(text, place), place)
-        for text, place in ((each, f"{name}, document {i}") for i, each in enumerate(texts, 1))
-    )
+    found = []
+    for number, text in enumerate(texts, 1):
+        place = f"{name}, document {number}"
+        found.append(Document(checked_text(text, place), place))
     digest = hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()
-    return Documents(name, found, "given as strings", "asked for", digest, chat)
+    return Documents(name, tuple(found), "given as strings", "asked for", digest, chat)
 
 
 def from_jsonl(text: str, name: str, origin: str, chat: bool = False) -> Documents:
@@ -73,11 +74,19 @@ def from_jsonl(text: str, name: str, origin: str, chat: bool = False) -> Documen
     for number, line in enumerate(text.rstrip().split("\n"), 1):
         place = f"{name}, line {number}"
         record = _record(line, place)
-        (field,) = _known(record, place)
-        found.append(Document(_content(field, record[field], place, chat), place))
-        others |= dict.fromkeys(key for key in record if key != field)
-    if not chat:  # with one there are no ids
-        _one_kind(found)
+        known = [field for field in _FIELDS if field in record]
+        if len(known) != 1:
+            has = " and ".join(known) if known else f"only {', '.join(record) or 'nothing'}"
+            raise InputError(f"{place} needs one of {', '.join(_FIELDS)}, and has {has}")
+        found.append(Document(_content(known[0], record[known[0]], place, chat), place))
+        others |= dict.fromkeys(key for key in record if key != known[0])
+    # Ids get no BOS and text may: a file without chats (which have no ids) has one or the other.
+    ids = [isinstance(each.content, list) for each in found]
+    if not chat and any(ids) and not all(ids):
+        raise InputError(
+            f"{found[ids.index(True)].place} has token ids and {found[ids.index(False)].place} "
+            "has text: give them in two files"
+        )
     digest = hashlib.sha256(text.encode()).hexdigest()
     notes = [f"{name}: fields that were not read: {', '.join(others)}"] if others else []
     return Documents(name, tuple(found), origin, "asked for", digest, chat, tuple(notes))
@@ -85,9 +94,15 @@ def from_jsonl(text: str, name: str, origin: str, chat: bool = False) -> Documen
 
 def document_ids(loaded: LoadedModel, given: Documents, bos: int | None) -> list[Tensor]:
     """The tokens of every document, with `bos` in front of a plain text unless None."""
+    if given.kind == "chat" and getattr(loaded.tokenizer, "chat_template", None) is None:
+        raise InputError(f"{loaded.name} has no chat template: leave --chat (chat=True) out")
     rows = []
-    for document, ids in zip(given.documents, _encoded(loaded, given), strict=True):
-        whole = ids if bos is None or given.kind != "text" else [bos, *ids]
+    for document in given.documents:
+        content: Any = document.content
+        if given.kind == "chat":
+            content = _written(loaded.tokenizer, content, document.place)
+        whole = content if given.kind == "ids" else token_ids(loaded.tokenizer, content)
+        whole = whole if bos is None or given.kind != "text" else [bos, *whole]
         if len(whole) < 2:
             raise InputError(
                 f"{document.place} has {len(whole)} token{'s' * (len(whole) != 1)}: a window needs "
@@ -97,33 +112,17 @@ def document_ids(loaded: LoadedModel, given: Documents, bos: int | None) -> list
     return rows
 
 
-def _encoded(loaded: LoadedModel, given: Documents) -> Iterator[list[int]]:
-    tokenizer: Any = loaded.tokenizer
-    if given.kind == "chat" and getattr(tokenizer, "chat_template", None) is None:
-        raise InputError(f"{loaded.name} has no chat template: leave --chat (chat=True) out")
-    for document in given.documents:
-        content: Any = document.content
-        if given.kind == "ids":
-            yield content
-        elif given.kind == "text":
-            yield tokenizer(content, add_special_tokens=False, verbose=False)["input_ids"]
-        else:
-            yield _written(tokenizer, content, document.place)
-
-
-def _written(tokenizer: Any, content: Any, place: str) -> list[int]:
+def _written(tokenizer: Any, content: Any, place: str) -> str:
     """A chat as the model's template writes it."""
     messages = [{"role": "user", "content": content}] if isinstance(content, str) else content
+    last = messages[-1]["role"]
     try:
-        text = tokenizer.apply_chat_template(
-            messages,
-            tokenize=False,
-            add_generation_prompt=messages[-1]["role"] != "assistant",
+        return tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=last != "assistant"
         )
     except Exception as error:  # a template is a program, and fails as it likes
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"{place} does not fit the chat template ({reason})") from None
-    return tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
 
 def _record(line: str, place: str) -> dict[str, Any]:
@@ -138,14 +137,6 @@ def _record(line: str, place: str) -> dict[str, Any]:
     return found
 
 
-def _known(record: dict[str, Any], place: str) -> list[str]:
-    known = [field for field in _FIELDS if field in record]
-    if len(known) != 1:
-        has = " and ".join(known) if known else f"only {', '.join(record) or 'nothing'}"
-        raise InputError(f"{place} needs one of {', '.join(_FIELDS)}, and has {has}")
-    return known
-
-
 def _content(field: str, value: Any, place: str, chat: bool) -> str | Messages | list[int]:
     if field == "input_ids":
         if chat:
@@ -157,22 +148,18 @@ def _content(field: str, value: Any, place: str, chat: bool) -> str | Messages |
     if field == "messages":
         if not chat:
             raise InputError(f"{place} has messages: give --chat (chat=True) with them")
-        _check_messages(value, place)
+        fits = isinstance(value, list) and all(
+            isinstance(each, dict) and isinstance(each.get("role"), str) and "content" in each
+            for each in value
+        )
+        if not fits or not value:
+            raise InputError(
+                f'{place}: messages must be a list of {{"role": …, "content": …}}, one at least'
+            )
         return value
     if not isinstance(value, str):
         raise InputError(f"{place}: {field} must be a string, got {type(value).__name__}")
     return checked_text(value, place)
-
-
-def _check_messages(value: Any, place: str) -> None:
-    fits = isinstance(value, list) and all(
-        isinstance(each, dict) and isinstance(each.get("role"), str) and "content" in each
-        for each in value
-    )
-    if not fits or not value:
-        raise InputError(
-            f'{place}: messages must be a list of {{"role": …, "content": …}}, one at least'
-        )
 
 
 def checked_text(text: str, place: str) -> str:
@@ -184,13 +171,3 @@ def checked_text(text: str, place: str) -> str:
     except UnicodeEncodeError:
         raise InputError(f"{place} has half a character (a lone surrogate)") from None
     return text
-
-
-def _one_kind(found: Sequence[Document]) -> None:
-    """Ids get no BOS and text may: a file without chats has one or the other."""
-    ids = [isinstance(each.content, list) for each in found]
-    if any(ids) and not all(ids):
-        raise InputError(
-            f"{found[ids.index(True)].place} has token ids and {found[ids.index(False)].place} "
-            "has text: give them in two files"
-        )

@@ -24,6 +24,7 @@ from headgauge.models.facts import FileWord, LoadedModel
 from headgauge.models.gguf_header import Value
 
 Bos = Literal["auto", "always", "never"]
+Edge = Literal["bos", "eos"]
 
 # Byte-level tokenizers (`tokenizer.ggml.pre`) that llama.cpp gives a BOS where the file is silent,
 # as the files of Llama 3 are. With "llama" (sentencepiece) it always does.
@@ -80,56 +81,46 @@ def folder_word(tokenizer_config: Mapping[str, Any]) -> FileWord:
 
 def edges(loaded: LoadedModel, asked: Bos | None) -> Edges:
     """What is put around the windows of a text; `asked` is None where token ids were given."""
-    bos, notes = _bos(loaded, asked)
-    word, tokenizer = loaded.word, loaded.tokenizer
-    eos = EdgeToken(
-        put=False,
-        id=_id(loaded, "eos"),
-        why="token ids were given" if asked is None else "a window of running text has no end",
-        file=None if word is None else word.add_eos,
-        tokenizer=None if tokenizer is None else adds_eos(tokenizer),
+    put, why, notes = _bos(loaded, asked)
+    end = "token ids were given" if asked is None else "a window of running text has no end"
+    return Edges(_edge(loaded, "bos", put, why), _edge(loaded, "eos", False, end), tuple(notes))
+
+
+def adds(tokenizer: Any, name: Edge) -> bool:
+    """Whether the tokenizer itself puts its BOS in front of a text, its EOS behind it."""
+    token, place = (
+        getattr(tokenizer, f"{name}_token_id"),
+        slice(1) if name == "bos" else slice(-1, None),
     )
-    return Edges(bos, eos, tuple(notes))
+    return token is not None and tokenizer("a")["input_ids"][place] == [token]
 
 
-def adds_bos(tokenizer: Any) -> bool:
-    """Whether the tokenizer itself puts its BOS in front of a text."""
-    if tokenizer.bos_token_id is None:
-        return False
-    return tokenizer("a")["input_ids"][:1] == [tokenizer.bos_token_id]
+def _edge(loaded: LoadedModel, name: Edge, put: bool, why: str) -> EdgeToken:
+    file = getattr(loaded.word, f"add_{name}", None)
+    does = None if loaded.tokenizer is None else adds(loaded.tokenizer, name)
+    return EdgeToken(put, _id(loaded, name), why, file, does)
 
 
-def adds_eos(tokenizer: Any) -> bool:
-    """Whether the tokenizer itself puts its EOS behind a text."""
-    if tokenizer.eos_token_id is None:
-        return False
-    return tokenizer("a")["input_ids"][-1:] == [tokenizer.eos_token_id]
+def _id(loaded: LoadedModel, name: Edge) -> int | None:
+    said = getattr(loaded.word, f"{name}_id", None)
+    return getattr(loaded.tokenizer, f"{name}_token_id", None) if said is None else said
 
 
-def _bos(loaded: LoadedModel, asked: Bos | None) -> tuple[EdgeToken, list[str]]:
-    word, tokenizer, known = loaded.word, loaded.tokenizer, _id(loaded, "bos")
-    file = None if word is None else word.add_bos
-    does = None if tokenizer is None else adds_bos(tokenizer)
-
-    def decided(put: bool, why: str) -> EdgeToken:
-        return EdgeToken(put, known, why, file, does)
-
+def _bos(loaded: LoadedModel, asked: Bos | None) -> tuple[bool, str, list[str]]:
+    """Whether it is put, why, and what a reader should know of it."""
+    word, known = loaded.word, _id(loaded, "bos")
     if asked is None:
-        return decided(False, "token ids were given"), []
+        return False, "token ids were given", []
     if asked != "auto":
         if asked == "always" and known is None:
             raise InputError(f"the tokenizer of {loaded.name} has no BOS token")
-        return decided(asked == "always", "asked for"), []
-    if word is None or file is None:
-        return decided(bool(does), "as the tokenizer does"), []
-    if file and known is None:
+        return asked == "always", "asked for", []
+    does = None if loaded.tokenizer is None else adds(loaded.tokenizer, "bos")
+    if word is None or word.add_bos is None:
+        return bool(does), "as the tokenizer does", []
+    if word.add_bos and known is None:
         why = f"{word.place} wants a BOS, but names none and neither does the tokenizer"
-        return decided(False, why), [f"no BOS in front of the windows: {why}"]
-    return decided(file, f"{word.place} says so"), _disagreement(loaded, word, does)
-
-
-def _disagreement(loaded: LoadedModel, word: FileWord, does: bool | None) -> list[str]:
-    """What file and tokenizer do not agree on, and that the file was followed."""
+        return False, why, [f"no BOS in front of the windows: {why}"]
     notes = []
     if does is not None and does != word.add_bos:
         words = ("puts", "does not") if word.add_bos else ("puts no", "does")
@@ -143,9 +134,4 @@ def _disagreement(loaded: LoadedModel, word: FileWord, does: bool | None) -> lis
             f"the BOS of {word.place} is token {word.bos_id}, that of the tokenizer {other}: "
             f"{word.place} was followed"
         )
-    return notes
-
-
-def _id(loaded: LoadedModel, name: Literal["bos", "eos"]) -> int | None:
-    named = None if loaded.word is None else getattr(loaded.word, f"{name}_id")
-    return getattr(loaded.tokenizer, f"{name}_token_id", None) if named is None else named
+    return word.add_bos, f"{word.place} says so", notes

@@ -1,11 +1,20 @@
-"""What a loaded model is: the facts a result must state, read from its configuration."""
+"""What a model is: its kind, the facts a result must state, and how it is told from others."""
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import torch
 from torch import nn
 
+from headgauge.errors import InputError
+from headgauge.models.structure import readable
+
 Kind = Literal["decoder", "encoder", "encoder-decoder"]
+_CAUSAL = ("ForCausalLM", "LMHeadModel")
+# What says where a model came from or how it is run, not what it is.
+_PASSING = ("name_or_path", "version", "dtype", "attn_implementation", "architectures", "use_cache")
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,18 @@ class LoadedModel:
     revision: str | None = None
 
 
+def wrap(model: nn.Module, tokenizer: Any | None = None, name: str | None = None) -> LoadedModel:
+    """A transformers model that is already in memory, as `load` would hand it out."""
+    loose: Any = readable(model)
+    known = name or getattr(loose.config, "_name_or_path", "") or type(loose).__name__
+    predicts = getattr(loose, "get_output_embeddings", lambda: None)() is not None
+    causal = predicts and type(loose).__name__.endswith(_CAUSAL)
+    kind: Kind = "decoder" if causal else "encoder"
+    if getattr(loose.config, "is_encoder_decoder", False):
+        kind = "encoder-decoder"
+    return LoadedModel(loose, tokenizer, known, "memory", describe(loose, kind))
+
+
 def describe(model: nn.Module, kind: Kind) -> ModelFacts:
     """The facts of a model; of the text part of one that also sees."""
     loose: Any = model
@@ -85,3 +106,54 @@ def _context_length(model: nn.Module, config: Any) -> int | None:
         ):
             return length - module.padding_idx - 1
     return length
+
+
+def model_class(config: Any, name: str) -> tuple[Kind, Any]:
+    """The kind that a configuration describes, and the transformers class that loads it.
+
+    A model that reads no text (a ViT, a speech encoder) cannot be scanned on text and is refused;
+    it can still be intercepted.
+    """
+    from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+    from transformers.models.auto import modeling_auto as auto
+
+    chosen: Any = AutoModel
+    kind: Kind = "encoder"
+    # BERT and its kin also exist as decoders; a checkpoint that is one says so.
+    masked = type(config) in auto.MODEL_FOR_MASKED_LM_MAPPING and not getattr(
+        config, "is_decoder", False
+    )
+    if config.is_encoder_decoder:
+        chosen, kind = AutoModelForSeq2SeqLM, "encoder-decoder"
+    elif type(config) in auto.MODEL_FOR_CAUSAL_LM_MAPPING and not masked:
+        chosen, kind = AutoModelForCausalLM, "decoder"
+    found = chosen._model_mapping.get(type(config), None)
+    classes = found if isinstance(found, (list, tuple)) else (found,)
+    wanted = {getattr(each, "main_input_name", "input_ids") for each in classes}
+    # An encoder of text and images (CLIP) wants both at once.
+    sees = kind != "decoder" and hasattr(config, "vision_config")
+    if found is None or wanted != {"input_ids"} or sees:
+        raise InputError(
+            f"{name} ({config.model_type}) takes no text input alone: only language models can be "
+            "scanned on text"
+        )
+    return kind, chosen
+
+
+def fingerprint(model: nn.Module) -> str:
+    """A short hash of the configuration and the weights: names, shapes, values spread over each.
+
+    Two models with the same fingerprint are the same for our purposes, wherever they came from;
+    hashing every byte would take longer than a scan of a large model.
+    """
+    loose: Any = model
+    known = loose.config.to_dict() if hasattr(loose, "config") else {}
+    lasting = {k: v for k, v in known.items() if not any(part in k for part in _PASSING)}
+    told = f"{type(model).__name__} {json.dumps(lasting, sort_keys=True, default=str)}"
+    digest = hashlib.sha256(told.encode())
+    for name, weight in sorted(model.state_dict().items()):
+        digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}\n".encode())
+        flat = weight.detach().reshape(-1)
+        places = torch.arange(64) * (flat.numel() - 1) // 63 if flat.numel() else torch.arange(0)
+        digest.update(flat[places.to(flat.device)].double().cpu().numpy().tobytes())
+    return digest.hexdigest()[:16]

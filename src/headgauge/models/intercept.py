@@ -1,20 +1,21 @@
-"""Watch a model's attention while its own, unmodified functions compute the output.
+"""Watch a model's attention, or replace what it makes, while its own functions compute it.
 
     with intercept(model, observer) as seen:
         model(input_ids)
 
 For the time of the block the entries "sdpa" and "eager" of transformers' `AttentionInterface` are
-wrapped: the wrapper calls the original with the same arguments, returns its result and hands q, k,
-v and the rest to `observer`. The entries keep their names, and the model its configuration and its
-mask functions, because modeling files branch on the name: DeepSeek-V3.2 turns its sparse selection
-into a mask only under "eager" and "sdpa", and GPT-2 may leave the interface under "eager". A new
-name would run another model. Everything is put back when the block ends, however it ends; modules
-of other models pass through, and so do calls from other threads than the block's: a model may serve
-others meanwhile.
+wrapped: the wrapper calls the original with the same arguments and hands q, k, v and the rest to
+`observer`. The entries keep their names, and the model its configuration and its mask functions,
+because modeling files branch on the name: DeepSeek-V3.2 turns its sparse selection into a mask only
+under "eager" and "sdpa", and GPT-2 may leave the interface under "eager". A new name would run
+another model. Modules of other models pass through, and so do calls from other threads.
 
-What computes attention outside the interface is seen by the softmax tap. Each call from q, k, v is
-checked against the model's output; where they disagree, or where there is NaN or infinity, the
-observer does not get it.
+About one modeling file in six computes its attention by hand (GPT-J, Bloom, GPT-Neo, MPT) or calls
+torch's `scaled_dot_product_attention` itself (Falcon). A `TorchFunctionMode` sees both: of the
+first the logits and the weights, of the second everything.
+
+Each call from q, k, v is checked against the model's output; where they disagree, or where there is
+NaN or infinity, the observer does not get it.
 """
 
 import inspect
@@ -22,31 +23,78 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+from torch.overrides import TorchFunctionMode
 
 from headgauge.errors import InputError
-from headgauge.models.attention_modules import attention_modules, eager_function, head_count
 from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
-from headgauge.models.readable import IMPLEMENTATIONS, check_readable, uncompiled
-from headgauge.models.softmax_tap import SoftmaxTap, by_head
-from headgauge.threads import here_only, in_turn
+from headgauge.models.hooks import Hooks, uncompiled
+from headgauge.models.structure import (
+    IMPLEMENTATIONS,
+    attention_modules,
+    check_readable,
+    eager_function,
+    head_count,
+)
+from headgauge.threads import in_turn
 
 Observer = Callable[[ObservedCall], object]
+Replacement = Callable[[AttentionCall], Tensor | None]
 
 # How far Σ weights·v may be from the model's output, relative to its largest entry: rounding stays
 # far below, a forgotten mask or bias far above.
 TOLERANCE = {torch.float64: 1e-8, torch.float32: 1e-3}
 TOLERANCE_HALF = 5e-2
 
-# The interface's order after the module; all else goes by name.
+# The interface's order after the module; all else goes by name. Torch's own, and its other names.
 _POSITIONAL = ("query", "key", "value", "attention_mask")
+_TORCH_POSITIONAL = ("query", "key", "value", "attention_mask", "dropout", "causal")
+_TORCH_NAMES = {"attn_mask": "attention_mask", "dropout_p": "dropout", "is_causal": "causal"}
+_TORCH_NAMES |= {"scale": "scaling"}
 _CONTEXT_ARGUMENTS = ("key_value_states", "encoder_hidden_states")
+_SOFTMAX = (torch.softmax, F.softmax, Tensor.softmax, torch.special.softmax)
 _in_use = threading.Lock()
+
+
+@contextmanager
+def intercept(
+    model: nn.Module,
+    observer: Observer,
+    not_finite: Observer | None = None,
+    replacement: Replacement | None = None,
+) -> Iterator["Interception"]:
+    """Call `observer` with every attention call of the model inside the `with` block.
+
+    Calls with NaN or infinity in a head (`call.finite` tells which) go to `not_finite` or nowhere.
+    Where `replacement(call)` returns a tensor of the shape of `call.output`, the model goes on with
+    it; its call has the model's own tensors, with their gradients, the observer's is detached.
+    One block at a time: a second one is refused, and a scan in another thread waits for its end.
+    """
+    from transformers import AttentionInterface
+
+    check_readable(model)
+    with Hooks() as hooks:
+        hooks.enter_context(in_turn(wait=False))
+        if not _in_use.acquire(blocking=False):
+            raise InputError("an interception is already running: end it before starting another")
+        hooks.callback(_in_use.release)
+        seen = Interception(model, observer, not_finite, replacement)
+        for module in seen.modules.values():
+            hooks.before(module, seen.enter_module)
+            hooks.after(module, seen.leave_module, always=True)
+        # `register` is public; taking an entry out again is not, and "eager" has none by default.
+        entries = AttentionInterface._global_mapping
+        for name in IMPLEMENTATIONS:
+            hooks.put(entries, name, seen.watched(name, entries.get(name)))
+        hooks.enter_context(uncompiled())
+        hooks.enter_context(seen)
+        yield seen
 
 
 @dataclass
@@ -59,23 +107,27 @@ class _Running:
     tapped: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
 
-class Interception:
+class Interception(TorchFunctionMode):
     """What was seen so far; `intercept` makes one."""
 
     def __init__(
-        self, model: nn.Module, observer: Observer, not_finite: Observer | None = None
+        self,
+        model: nn.Module,
+        observer: Observer,
+        not_finite: Observer | None,
+        replacement: Replacement | None,
     ) -> None:
+        super().__init__()
         self.modules = attention_modules(model)
         self.observed: Counter[str] = Counter()
         self.distrusted: dict[str, float] = {}
-        self._observer = observer
-        self._not_finite = not_finite
+        self._observer, self._not_finite, self._replacement = observer, not_finite, replacement
         self._ran: Counter[str] = Counter()
         self._thread = threading.get_ident()
         self._names = {id(module): name for name, module in model.named_modules()}
         self._layers = {name: index for index, name in enumerate(self.modules)}
         self._stack: list[_Running] = []
-        self.tap = SoftmaxTap(self._tapped_softmax, self._tapped_sdpa)
+        self._muted = False  # the call is already known, or is the observer's own
 
     @property
     def unseen(self) -> list[str]:
@@ -86,10 +138,6 @@ class Interception:
     def idle(self) -> list[str]:
         """Attention modules that did not run at all."""
         return [name for name in self.modules if not self._ran[name]]
-
-    def knows(self, module: nn.Module) -> bool:
-        """Whether a call of a module, made here and now, is one to be seen."""
-        return threading.get_ident() == self._thread and id(module) in self._names
 
     def enter_module(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         """Before an attention module runs: where we are, and whose keys it reads."""
@@ -107,50 +155,42 @@ class Interception:
             self._stack.pop()
             self._ran[running.name] += 1
 
-    def interface_call(
-        self, module: nn.Module, implementation: str, arguments: dict[str, Any], output: Tensor
-    ) -> None:
-        """A call that went through the interface."""
-        name = self._names[id(module)]
-        mask = arguments.get("attention_mask")
-        causal = arguments.get("is_causal")
-        causal = bool(getattr(module, "is_causal", True) if causal is None else causal)
-        self._report(
-            name,
-            query=arguments["query"],
-            key=arguments["key"],
-            value=arguments["value"],
-            scaling=arguments.get("scaling"),
-            mask=mask,
-            # Eager attention knows no causality of its own; sdpa's applies to more than one query.
-            causal=implementation == "sdpa" and causal and arguments["query"].shape[2] > 1,
-            softcap=arguments.get("softcap"),
-            sinks=arguments.get("s_aux"),
-            bias=arguments.get("position_bias"),
-            output=output,
-            dropout=arguments.get("dropout") or 0.0,
-        )
+    def watched(self, implementation: str, own: Callable[..., Any] | None) -> Callable[..., Any]:
+        """An entry of the interface, around the one that is there."""
 
-    def _tapped_sdpa(self, arguments: dict[str, Any], output: Tensor) -> None:
-        if self._stack:
-            self._report(
-                self._stack[-1].name,
-                query=arguments["query"],
-                key=arguments["key"],
-                value=arguments["value"],
-                scaling=arguments["scale"],
-                mask=arguments["attn_mask"],
-                causal=bool(arguments["is_causal"]),
-                softcap=None,
-                sinks=None,
-                bias=None,
-                output=output.transpose(1, 2),
-                dropout=arguments["dropout_p"],
-            )
+        def function(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            original = eager_function(module) if own is None else own
+            if threading.get_ident() != self._thread or id(module) not in self._names:
+                return original(module, *args, **kwargs)
+            with self._mute():
+                made, *rest = original(module, *args, **kwargs)
+                given = dict(zip(_POSITIONAL, args, strict=False)) | kwargs
+                # Eager attention knows no causality of its own; sdpa's is for several queries.
+                if implementation == "sdpa" and given["query"].shape[2] > 1:
+                    causal, own_causal = given.get("is_causal"), getattr(module, "is_causal", True)
+                    given["causal"] = own_causal if causal is None else causal
+                return self._report(self._names[id(module)], given, made), *rest
 
-    def _tapped_softmax(self, logits: Tensor, weights: Tensor) -> None:
-        if self._stack:
-            self._stack[-1].tapped.append((logits.detach(), weights.detach()))
+        return function
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if self._muted or not self._stack:
+            return result
+        if func in _SOFTMAX:
+            logits, axis = _softmax_arguments(*args, **(kwargs or {}))
+            if logits.ndim in (3, 4) and axis in (-1, logits.ndim - 1):
+                self._stack[-1].tapped.append((logits.detach(), result.detach()))
+        elif func is F.scaled_dot_product_attention:
+            given = dict(zip(_TORCH_POSITIONAL, args, strict=False))  # it has no signature
+            given |= {_TORCH_NAMES.get(key, key): each for key, each in (kwargs or {}).items()}
+            if given["query"].ndim == 4:
+                with self._mute():
+                    made = self._report(self._stack[-1].name, given, result.transpose(1, 2))
+                    return made.transpose(1, 2)
+        return result
 
     def _report_softmax(self, running: _Running) -> None:
         """Hand over the one softmax of a module that ran.
@@ -160,25 +200,50 @@ class Interception:
         """
         if len(running.tapped) != 1:
             return
-        logits, weights = (by_head(each, running.heads) for each in running.tapped[0])
-        if logits is not None and weights is not None:
-            with self.tap.muted():
-                self._observe(SoftmaxCall(*self._where(running.name), logits, weights))
+        logits, weights = (_by_head(each, running.heads) for each in running.tapped[0])
+        if logits is None or weights is None:
+            return
+        if self._replacement is not None:
+            raise InputError(
+                f"{running.name} computes its attention outside transformers' interface: what it "
+                "makes can be seen, not replaced"
+            )
+        with self._mute():
+            self._observe(SoftmaxCall(*self._where(running.name), logits, weights))
 
-    def _report(self, name: str, *, dropout: float, scaling: float | None, **parts: Any) -> None:
-        query: Tensor = parts["query"]
-        parts = {k: v.detach() if isinstance(v, Tensor) else v for k, v in parts.items()}
-        parts["mask"], parts["bias"] = _four_axes(parts["mask"]), _four_axes(parts["bias"])
-        scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
+    def _report(self, name: str, given: dict[str, Any], output: Tensor) -> Tensor:
+        """Check a call and hand it over; what the model goes on with."""
+        query: Tensor = given["query"]
+        scaling = given.get("scaling")
+        call = AttentionCall(
+            *self._where(name),
+            query=query,
+            key=given["key"],
+            value=given["value"],
+            scaling=query.shape[-1] ** -0.5 if scaling is None else float(scaling),
+            mask=_four_axes(given.get("attention_mask")),
+            causal=bool(given.get("causal")),
+            softcap=given.get("softcap"),
+            sinks=given.get("s_aux"),
+            bias=_four_axes(given.get("position_bias")),
+            output=output,
+        )
+        tensors = {key: each for key, each in vars(call).items() if isinstance(each, Tensor)}
+        detached = replace(call, **{key: each.detach() for key, each in tensors.items()})
         with torch.no_grad():
-            call = AttentionCall(*self._where(name), scaling=scale, **parts)
             # Dropout makes the output random: there is nothing to compare with.
-            error = 0.0 if dropout else call.reconstruction_error()
-        tolerance = TOLERANCE.get(query.dtype, TOLERANCE_HALF)
-        if any(call.finite) and not error <= tolerance:
+            error = 0.0 if given.get("dropout") else detached.reconstruction_error()
+        if any(detached.finite) and not error <= TOLERANCE.get(query.dtype, TOLERANCE_HALF):
             self._distrust(name, error)
-        else:
-            self._observe(call)
+            return output
+        self._observe(detached)
+        new = None if self._replacement is None else self._replacement(call)
+        if new is not None and new.shape != output.shape:
+            raise InputError(
+                f"a replacement for {name} must have the shape {tuple(output.shape)}, got "
+                f"{tuple(new.shape)}"
+            )
+        return output if new is None else new
 
     def _where(self, name: str) -> tuple[str, int, int, Tensor | None]:
         layer = self._layers.setdefault(name, len(self._layers))
@@ -198,63 +263,26 @@ class Interception:
                 observer(call)
             self.observed[call.module] += 1
 
-
-@contextmanager
-def intercept(
-    model: nn.Module, observer: Observer, not_finite: Observer | None = None
-) -> Iterator[Interception]:
-    """Call `observer` with every attention call of the model inside the `with` block.
-
-    Calls with NaN or infinity in a head (`call.finite` tells which) go to `not_finite` or nowhere.
-    One block at a time: a second one is refused, and a scan in another thread waits for its end.
-    """
-    check_readable(model)
-    with ExitStack() as stack:
-        stack.enter_context(in_turn(wait=False))
-        if not _in_use.acquire(blocking=False):
-            raise InputError("an interception is already running: end it before starting another")
-        stack.callback(_in_use.release)
-        seen = Interception(model, observer, not_finite)
-        enter, leave = here_only(seen.enter_module), here_only(seen.leave_module)
-        for module in seen.modules.values():
-            before = module.register_forward_pre_hook(enter, with_kwargs=True)
-            stack.callback(before.remove)
-            after = module.register_forward_hook(leave, with_kwargs=True, always_call=True)
-            stack.callback(after.remove)
-        _wrap_interface(seen, stack)
-        stack.enter_context(uncompiled())
-        stack.enter_context(seen.tap)
-        yield seen
+    @contextmanager
+    def _mute(self) -> Iterator[None]:
+        before, self._muted = self._muted, True
+        try:
+            yield
+        finally:
+            self._muted = before
 
 
-def _wrap_interface(seen: Interception, stack: ExitStack) -> None:
-    from transformers import AttentionInterface
-
-    # `register` is public; taking an entry out again is not, and "eager" has none by default.
-    entries = AttentionInterface._global_mapping
-    for name in IMPLEMENTATIONS:
-        original = entries.get(name)
-        AttentionInterface.register(name, _wrapper(seen, name, original))
-        if original is None:
-            stack.callback(entries.pop, name, None)
-        else:
-            stack.callback(AttentionInterface.register, name, original)
+def _by_head(rows: Tensor, heads: int | None) -> Tensor | None:
+    """(batch, heads, queries, keys) from that or from (batch·heads, queries, keys); else None."""
+    if rows.ndim == 3:
+        return None if heads is None or rows.shape[0] % heads else rows.unflatten(0, (-1, heads))
+    return rows if heads is None or rows.shape[1] == heads else None
 
 
-def _wrapper(
-    seen: Interception, implementation: str, original: Callable[..., Any] | None
-) -> Callable[..., Any]:
-    def watched(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-        function = original if original is not None else eager_function(module)
-        if not seen.knows(module):
-            return function(module, *args, **kwargs)
-        with seen.tap.muted():
-            result = function(module, *args, **kwargs)
-            arguments = dict(zip(_POSITIONAL, args, strict=False)) | kwargs
-            seen.interface_call(module, implementation, arguments, result[0])
-        return result
-
-    return watched
+def _softmax_arguments(
+    input: Tensor, dim: int | None = None, *rest: Any, **others: Any
+) -> tuple[Tensor, int | None]:
+    return input, dim
 
 
 def _four_axes(tensor: Tensor | None) -> Tensor | None:

@@ -2,12 +2,17 @@
 
 No code and no pickles are ever taken from a model: remote code is off and weights must be
 safetensors. What its files declare is held against what they hold before it is built (`declared`).
+
+A `ModelSource` is a name and how to load it: small, picklable, the same in every process. It loads
+once per process. A model that lives in memory alone can be used only where it lives.
 """
 
+import hashlib
 import json
 import re
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,27 +20,61 @@ import torch
 
 from headgauge.devices import check_device
 from headgauge.errors import InputError
-from headgauge.models import gguf_cache
+from headgauge.models.cache import find_copy, keep_copy
 from headgauge.models.declared import Held, bounded, check_layer_counts, check_sizes, held_in
 from headgauge.models.edge_tokens import folder_word, gguf_word
-from headgauge.models.facts import FileWord, LoadedModel, describe
-from headgauge.models.finding import DEFAULT_MODEL, Found, find
-from headgauge.models.gguf_header import TENSORS, read_header
-from headgauge.models.kinds import model_class
-from headgauge.models.wording import brief, plain, quiet
+from headgauge.models.facts import FileWord, LoadedModel, describe, model_class
+from headgauge.models.finding import DEFAULT_MODEL, Found, brief, find, plain, told_in_one_line
+from headgauge.models.gguf_header import TENSORS, quantisation_note, read_header
+from headgauge.models.hooks import Hooks
+from headgauge.threads import in_turn
 
-_DTYPES = {
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-    "float64": torch.float64,
-}
+_DTYPES = ("float32", "bfloat16", "float16", "float64")
+_SAFE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 # Weights that are missing or of another shape are told by us, with their names.
 _COMPARED: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
 _NO_TOKENIZER = (
     "put its tokenizer.json beside the model, or give token ids instead of a text (from Python, or "
     'a .jsonl file with lines of {"input_ids": […]})'
 )
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """The arguments of `load`."""
+
+    name: str
+    dtype: str | None = None
+    device: str = "cpu"
+    revision: str | None = None
+
+    @in_turn()  # loading changes torch's default dtype for all threads
+    def open(self) -> LoadedModel:
+        """The model, loaded at most once per process."""
+        if self not in _opened:
+            _opened.clear()
+            _opened[self] = load(self.name, self.dtype, self.device, revision=self.revision)
+        return _opened[self]
+
+    def close(self) -> None:
+        """Let go of the model; `open` would load it again."""
+        _opened.pop(self, None)
+
+
+_opened: dict[ModelSource, LoadedModel] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class MemorySource:
+    """A model that the caller already has."""
+
+    loaded: LoadedModel
+
+    def open(self) -> LoadedModel:
+        return self.loaded
+
+    def close(self) -> None:
+        pass
 
 
 def load(
@@ -51,7 +90,13 @@ def load(
     `attention` is left to transformers (sdpa where the family has it) unless it is named.
     `revision` is a branch, tag or commit of a model of the hub.
     """
-    options = _options(dtype, device, attention)
+    if dtype is not None and dtype not in _DTYPES:
+        raise InputError(f"no dtype {dtype!r}; there are {', '.join(_DTYPES)}")
+    check_device(device)
+    own = "auto" if torch.device(device).type != "cpu" else torch.float32
+    options: dict[str, Any] = {"dtype": getattr(torch, dtype) if dtype else own}
+    if attention is not None:
+        options["attn_implementation"] = attention
     found = find(name, revision)
     read = _load_gguf if found.source in ("default", "gguf") else _load_folder
     loaded = replace(read(found, options), name=plain(found.name), revision=revision)
@@ -60,36 +105,23 @@ def load(
     return loaded
 
 
-def _options(dtype: str | None, device: str, attention: str | None) -> dict[str, Any]:
-    if dtype is not None and dtype not in _DTYPES:
-        raise InputError(f"no dtype {dtype!r}; there are {', '.join(_DTYPES)}")
-    check_device(device)
-    fallback = torch.float32 if torch.device(device).type == "cpu" else "auto"
-    options: dict[str, Any] = {"dtype": _DTYPES[dtype] if dtype else fallback}
-    if attention is not None:
-        options["attn_implementation"] = attention
-    return options
-
-
 def _load_gguf(found: Found, options: dict[str, Any]) -> LoadedModel:
     path = found.path
-    gguf_cache.check_gguf(path)
     header = read_header(path)
-    quantisation = gguf_cache.quantisation_note(header, path.name)
-    sha256 = gguf_cache.file_sha256(path)
-    folder, note = gguf_cache.find_copy(sha256)
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    folder, note = find_copy(sha256)
     pair = _load_copy(folder, options)
     if pair is None:
         # Always in float32 first: that is the copy from which every dtype is made.
         held = Held(int(header[TENSORS]), path.stat().st_size)
         pair = _convert(path, held, options | {"dtype": torch.float32})
-        with quiet():
-            facts = gguf_cache.GgufFacts(path.name, sha256, quantisation)
-            note = gguf_cache.keep_copy(*pair, facts) or note
+        with told_in_one_line(f"cannot keep a copy of {path}"):
+            note = keep_copy(*pair, path.name, sha256) or note
         if options["dtype"] not in (torch.float32, "auto"):
-            folder, _ = gguf_cache.find_copy(sha256)
-            pair = _load_copy(folder, options) or _convert(path, held, options)
+            pair = _load_copy(find_copy(sha256)[0], options) or _convert(path, held, options)
     model, tokenizer = pair
+    quantisation = quantisation_note(header, path.name)
     known = (describe(model, "decoder"), quantisation, sha256, note, gguf_word(header))
     return LoadedModel(model, tokenizer, found.name, found.source, *known)
 
@@ -107,36 +139,45 @@ def _load_copy(folder: Path | None, options: dict[str, Any]) -> tuple[Any, Any] 
 
 
 def _convert(path: Path, held: Held, options: dict[str, Any]) -> tuple[Any, Any]:
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoTokenizer, modeling_gguf_pytorch_utils
 
-    where = {"gguf_file": path.name, "local_files_only": True, "trust_remote_code": False}
-    try:
-        with quiet(), gguf_cache.no_bar():
-            with bounded(held, path.name):
-                auto: Any = AutoModelForCausalLM
-                model, info = auto.from_pretrained(path.parent, **where, **_COMPARED, **options)
-            _check_weights(info, path.name)
-            tokenizer = AutoTokenizer.from_pretrained(path.parent, **where)
-    except InputError:
-        raise
-    except ImportError as error:
-        raise InputError(f"reading GGUF files needs another package: {brief(error)}") from None
-    except Exception as error:
-        # The reader meets a damaged file with whatever its arithmetic runs into.
-        reason = f"{type(error).__name__}: {brief(error)}"
-        raise InputError(f"cannot read the GGUF file {path} ({reason})") from None
-    gguf_cache.forget_quantisation(model)
+    auto: Any = AutoModelForCausalLM
+    where = _SAFE | {"gguf_file": path.name}
+    # The reader meets a damaged file with whatever its arithmetic runs into.
+    with told_in_one_line(f"cannot read the GGUF file {path}", kind=True), Hooks() as hooks:
+        # Its progress bar is drawn whatever logging is set to.
+        hooks.put(vars(modeling_gguf_pytorch_utils), "tqdm", lambda items, **_: items)
+        with bounded(held, path.name):
+            model, info = auto.from_pretrained(path.parent, **where, **_COMPARED, **options)
+        _check_weights(info, path.name)
+        tokenizer = AutoTokenizer.from_pretrained(path.parent, **where)
+    # The weights are plain floats now; transformers would refuse to save them otherwise.
+    model.hf_quantizer, model.is_quantized = None, False
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
     return model, tokenizer
 
 
 def _load_folder(found: Found, options: dict[str, Any]) -> LoadedModel:
-    try:
-        _check_folder(found.path)
-        return _from_pretrained(found, options)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"cannot load {found.name} ({brief(error)})") from None
+    from transformers import AutoConfig
+
+    path = found.path
+    with told_in_one_line(f"cannot load {found.name}"):
+        _check_folder(path)
+        held = held_in(path)
+        check_layer_counts(json.loads((path / "config.json").read_bytes()), held)
+        config = AutoConfig.from_pretrained(path, **_SAFE)
+        check_sizes(config)
+        kind, auto = model_class(config, found.name)
+        with bounded(held, found.name):
+            model, info = auto.from_pretrained(
+                path, config=config, use_safetensors=True, **_COMPARED, **_SAFE, **options
+            )
+        _check_weights(info, found.name)
+        tokenizer, note, word = _tokenizer(path)
+        notes = [each for each in (_unused_layers(model, info), note) if each]
+        known = (describe(model, kind), _quantisation(config), None, "; ".join(notes) or None, word)
+        return LoadedModel(model, tokenizer, found.name, found.source, *known)
 
 
 def _check_folder(path: Path) -> None:
@@ -149,29 +190,6 @@ def _check_folder(path: Path) -> None:
         raise InputError(f"{path} is no model folder: it has no config.json{plain(hint)}")
     if not any(name.endswith(".safetensors") for name in names):
         raise InputError(f"{path} has no safetensors weights (pickled weights are never loaded)")
-
-
-def _from_pretrained(found: Found, options: dict[str, Any]) -> LoadedModel:
-    from transformers import AutoConfig
-
-    where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    with quiet():
-        held = held_in(found.path)
-        check_layer_counts(json.loads((found.path / "config.json").read_bytes()), held)
-        config = AutoConfig.from_pretrained(found.path, **where)
-        check_sizes(config)
-        kind, auto = model_class(config, found.name)
-        with bounded(held, found.name):
-            model, info = auto.from_pretrained(
-                found.path, config=config, use_safetensors=True, **_COMPARED, **where, **options
-            )
-        _check_weights(info, found.name)
-        tokenizer, note, word = _tokenizer(found.path, where)
-    quantisation = getattr(config, "quantization_config", None)
-    method = None if quantisation is None else plain(str(_method(quantisation)))
-    notes = [each for each in (_unused_layers(model, info), note) if each]
-    known = (describe(model, kind), method, None, "; ".join(notes) or None, word)
-    return LoadedModel(model, tokenizer, found.name, found.source, *known)
 
 
 def _check_weights(info: dict[str, Any], name: str) -> None:
@@ -196,29 +214,28 @@ def _unused_layers(model: Any, info: dict[str, Any]) -> str | None:
     return f"{len(unused)} layers of its files are not in its configuration: {plain(unused[0])}, …"
 
 
-def _tokenizer(path: Path, where: dict[str, Any]) -> tuple[Any, str | None, FileWord | None]:
+def _quantisation(config: Any) -> str | None:
+    found = getattr(config, "quantization_config", None)
+    if found is None:
+        return None
+    known = found.get if isinstance(found, dict) else partial(getattr, found)
+    return plain(str(known("quant_method", "quantised")))
+
+
+def _tokenizer(path: Path) -> tuple[Any, str | None, FileWord | None]:
     """The tokenizer, or None and why there is none; and what its configuration says of BOS."""
     from transformers import AutoTokenizer
     from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
+    word = None
     try:
-        tokenizer = AutoTokenizer.from_pretrained(path, **where)
-        word = folder_word(get_tokenizer_config(path, **where))
-        if _knows_words(tokenizer):
+        tokenizer = AutoTokenizer.from_pretrained(path, **_SAFE)
+        word = folder_word(get_tokenizer_config(path, **_SAFE))
+        # Without a vocabulary transformers makes an empty shell, which no word survives.
+        ids = tokenizer("the prince said", add_special_tokens=False)["input_ids"]
+        if "prince" in "".join(tokenizer.decode(ids).lower().split()):
             return tokenizer, None, word
         reason = "its vocabulary does not hold a word of English"
     except Exception as error:
         reason, word = brief(error), None
     return None, f"no tokenizer ({reason}): {_NO_TOKENIZER}", word
-
-
-def _knows_words(tokenizer: Any) -> bool:
-    """Whether a word survives it: without a vocabulary transformers makes an empty shell."""
-    ids = tokenizer("the prince said", add_special_tokens=False)["input_ids"]
-    return "prince" in "".join(tokenizer.decode(ids).lower().split())
-
-
-def _method(quantisation: Any) -> Any:
-    if isinstance(quantisation, dict):
-        return quantisation.get("quant_method", "quantised")
-    return getattr(quantisation, "quant_method", "quantised")

@@ -6,18 +6,24 @@
 - `python-reference`: the Python language reference that comes with CPython, always at hand.
 
 Without a name: War and Peace where it can be had, else the reference, and the result says which and
-why.
+why. A download is checked, and only then kept; its file bears its sum in its name, so that a
+damaged one is known and fetched anew.
 """
 
 import hashlib
+import http.client
 import os
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from zlib import crc32
 
+from headgauge.atomic import sweep, whole_file
 from headgauge.errors import InputError
-from headgauge.models.cache import cache_folder
+from headgauge.models.cache import cache_folder, file_sum
 from headgauge.models.documents import Documents, from_jsonl
-from headgauge.models.gutenberg import Progress, download, kept
 
 WAR_AND_PEACE = "war-and-peace"
 PYTHON_REFERENCE = "python-reference"
@@ -27,6 +33,17 @@ _OPENING = "Well, Prince,"
 _LICENCE = "*** END OF TH"  # "THE" or "THIS" PROJECT GUTENBERG EBOOK
 _SHOWN = 80  # characters of a name that is none
 _STORY_SIZES = range(3_000_000, 3_500_000)
+# Ebook 2600, War and Peace; the second is the older address of the same file.
+_URLS = (
+    "https://www.gutenberg.org/cache/epub/2600/pg2600.txt",
+    "https://www.gutenberg.org/files/2600/2600-0.txt",
+)
+_SECONDS = 10
+_CHUNK = 1 << 16
+_MOST_BYTES = 8 << 20
+
+Progress = Callable[[int, int | None], None]
+"""`progress(bytes so far, bytes in all)`; the second is None where the server does not say."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +63,11 @@ class SourceText:
 def read_text(name: str | Path | None = None, progress: Progress | None = None) -> SourceText:
     """A text by name or path; see the module. `progress(done, total)` follows a download."""
     if name is None:
-        try:
-            return replace(war_and_peace(progress), why="the default")
-        except InputError as error:
-            return replace(python_reference(), why=f"the default could not be had: {error}")
+        return default_texts(progress)[0]
     if name == WAR_AND_PEACE:
-        return war_and_peace(progress)
+        return _war_and_peace(progress)
     if name == PYTHON_REFERENCE:
-        return python_reference()
+        return _python_reference()
     return _from_file(Path(name))
 
 
@@ -70,25 +84,25 @@ def at_hand(name: str | Path, chat: bool = False) -> SourceText | Documents | st
 
 def default_texts(progress: Progress | None = None) -> list[SourceText]:
     """Every text that can be had without being named: War and Peace first, where it is at hand."""
-    first = read_text(None, progress)
-    if first.name == PYTHON_REFERENCE:
-        return [first]
-    return [first, replace(python_reference(), why="the default, the second text")]
+    second = _python_reference()
+    try:
+        first = replace(_war_and_peace(progress), why="the default")
+    except InputError as error:
+        return [replace(second, why=f"the default could not be had: {error}")]
+    return [first, replace(second, why="the default, the second text")]
 
 
-def war_and_peace(progress: Progress | None = None) -> SourceText:
+def _war_and_peace(progress: Progress | None) -> SourceText:
     """War and Peace, from the data folder, the cache or the network, in this order."""
     named = os.environ.get("HEADGAUGE_DATA_DIR")
     path = Path(named).expanduser() / FILE_NAME if named else None
     if path is None or not path.is_file():
-        cached = cache_folder() / "texts" / FILE_NAME
-        path = kept(cached)
-        if path is None:
-            text, url = download(
-                cached, check=lambda text: checked_story(text, "the download"), progress=progress
-            )
-            return SourceText(WAR_AND_PEACE, story(text), url, "asked for")
-    return SourceText(WAR_AND_PEACE, story(_decode(path)), str(path), "asked for")
+        path = _kept(cache_folder() / "texts" / FILE_NAME)
+    if path is None:
+        text, origin = _download(cache_folder() / "texts" / FILE_NAME, progress)
+    else:
+        text, origin = _decode(path), str(path)
+    return SourceText(WAR_AND_PEACE, story(text), origin, "asked for")
 
 
 def story(text: str, where: str = FILE_NAME) -> str:
@@ -106,18 +120,78 @@ def story(text: str, where: str = FILE_NAME) -> str:
     return (text[start:] if end < 0 else text[start:end]).rstrip() + "\n"
 
 
-def checked_story(text: str, where: str) -> str:
-    """The story, if it is as long as the whole book; else an error that says how long it is."""
-    found = story(text, where)
-    if len(found) not in _STORY_SIZES:
+def check_story(text: str, where: str) -> None:
+    """Refuse what is not as long as the whole book."""
+    size = len(story(text, where))
+    if size not in _STORY_SIZES:
         raise InputError(
-            f"{where} is not the whole of War and Peace: {len(found)} characters, expected "
+            f"{where} is not the whole of War and Peace: {size} characters, expected "
             f"{_STORY_SIZES.start} to {_STORY_SIZES.stop}"
         )
-    return found
 
 
-def python_reference() -> SourceText:
+def _kept(target: Path) -> Path | None:
+    """The file in which `target` is kept, if it still has its sum."""
+    for path in sorted(target.parent.glob(f"{target.stem}-*{target.suffix}")):
+        if path == _with_sum(target, file_sum(path)):
+            return path
+    return None
+
+
+def _download(target: Path, progress: Progress | None) -> tuple[str, str]:
+    """The text from the first address that answers with the whole book, and that address.
+
+    It is kept as `target`, complete and checked; a cache that cannot be written costs time at the
+    next start and nothing now.
+    """
+    reasons: list[str] = []
+    for url in _URLS:
+        try:
+            content = _fetch(url, progress)
+            text = content.decode("utf-8-sig")
+            check_story(text, "the download")
+        except (OSError, http.client.HTTPException, UnicodeDecodeError, InputError) as error:
+            reasons.append(str(getattr(error, "reason", error)))
+            continue
+        with suppress(OSError, InputError):
+            _keep(target, content)
+        return text, url
+    raise InputError(
+        f"cannot download War and Peace ({'; '.join(dict.fromkeys(reasons))}): put the text at "
+        f"HEADGAUGE_DATA_DIR/{target.name}, or name a text file or 'python-reference'"
+    )
+
+
+def _fetch(url: str, progress: Progress | None) -> bytes:
+    request = urllib.request.Request(url, headers={"User-Agent": "headgauge"})
+    with urllib.request.urlopen(request, timeout=_SECONDS) as response:
+        length = response.headers.get("Content-Length")
+        total = int(length) if length and length.isdigit() else None
+        content = bytearray()
+        while chunk := response.read(_CHUNK):
+            content += chunk
+            if len(content) > _MOST_BYTES:
+                raise InputError(f"{url} sends more than {_MOST_BYTES} bytes")
+            if progress is not None:
+                progress(len(content), total)
+    return bytes(content)
+
+
+def _keep(target: Path, content: bytes) -> None:
+    folder = target.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    sweep(folder)
+    for path in folder.glob(f"{target.stem}*{target.suffix}"):  # damaged, or from before the sums
+        path.unlink(missing_ok=True)
+    with whole_file(_with_sum(target, f"{crc32(content):08x}"), len(content)) as new:
+        new.write_bytes(content)
+
+
+def _with_sum(target: Path, sum_: str) -> Path:
+    return target.with_stem(f"{target.stem}-{sum_}")
+
+
+def _python_reference() -> SourceText:
     """The chapters of the language reference that `help()` shows, in their order."""
     import platform
     from pydoc_data.topics import topics
@@ -128,20 +202,17 @@ def python_reference() -> SourceText:
 
 
 def _from_file(path: Path) -> SourceText:
-    if not _is_file(path):
+    try:
+        there = path.is_file()
+    except OSError:  # a name too long for a file: most likely the text itself
+        there = False
+    if not there:
         shown = str(path) if len(str(path)) <= _SHOWN else str(path)[:_SHOWN] + "…"
         raise InputError(
             f"no text {shown!r}: give a file, {WAR_AND_PEACE!r} or {PYTHON_REFERENCE!r}, or the "
             'text itself with --text-string (text="…")'
         )
     return SourceText(path.name, _decode(path), str(path), "asked for")
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a name too long for a file: most likely the text itself
-        return False
 
 
 def _decode(path: Path) -> str:

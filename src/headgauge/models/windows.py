@@ -1,59 +1,59 @@
-"""Windows of consecutive tokens, cut from a text that was tokenised whole.
+"""Windows of consecutive tokens, a model's inputs from them, and the loss that proves it right.
 
-Cutting the text first would put word pieces at every border; adding special tokens would put them
-into the prose. So the text is tokenised once, without added tokens, and window w holds the tokens
-from offset + w·L on. Where the model expects BOS in front of a text (`edge_tokens`), each window
-starts with it, as one of its L tokens, and takes L − 1 tokens of the text.
+Cutting a text before it is tokenised would put word pieces at every border; adding special tokens
+would put them into the prose. So the text is tokenised once, without added tokens, and window w
+holds the tokens from offset + w·L on. Where the model expects BOS in front of a text
+(`edge_tokens`), each window starts with it, as one of its L tokens, and takes L − 1 of the text.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
 
 from headgauge.errors import InputError
-from headgauge.models.edge_tokens import Bos, edges
 from headgauge.models.facts import LoadedModel
-from headgauge.models.text import SourceText
+
+_AT_ONCE = 1 << 22  # logits: 16 MB
 
 
-@dataclass(frozen=True, eq=False)
-class Windows:
-    """The windows, the text token each starts at, and how long the text was."""
-
-    ids: Int[Tensor, "windows length"]
-    starts: tuple[int, ...]
-    text_tokens: int
-    bos: bool
+def token_ids(tokenizer: Any, text: str) -> list[int]:
+    """All tokens of a text, without added special tokens."""
+    # `verbose=False`: longer than the model's context is what we want here.
+    return tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
 
 def tokenise(tokenizer: Any, text: str) -> Int[Tensor, "tokens"]:
-    """All tokens of a text, without added special tokens."""
-    # `verbose=False`: longer than the model's context is what we want here.
-    encoded = tokenizer(text, add_special_tokens=False, verbose=False)
-    return torch.tensor(encoded["input_ids"], dtype=torch.long)
+    return torch.tensor(token_ids(tokenizer, text), dtype=torch.long)
 
 
 def cut_windows(
-    loaded: LoadedModel,
-    text: SourceText,
-    length: int = 1024,
-    count: int = 1,
+    tokens: Int[Tensor, "tokens"],
+    length: int,
+    count: int,
     offset: int = 0,
-    bos: Bos = "auto",
-) -> Windows:
-    """`count` windows of `length` tokens, one after the other from text token `offset` on."""
+    bos_token: int | None = None,
+    name: str = "the text",
+) -> list[tuple[int, Int[Tensor, "length"]]]:
+    """Windows and the places they start at; each has `bos_token` first unless that is None."""
     if length < 1 or count < 1 or offset < 0:
         raise InputError(
             f"length {length} and windows {count} must be at least 1, offset {offset} at least 0"
         )
-    check_context(loaded, length)
-    check_tokenizer(loaded)
-    tokens = tokenise(loaded.tokenizer, text.text)
-    first = edges(loaded, bos).bos
-    return cut(tokens, length, count, offset, first.id if first.put else None, name=text.name)
+    first = tokens.new_tensor([] if bos_token is None else [bos_token])
+    step = length - len(first)
+    if step < 1:
+        raise InputError("a window of 1 token would hold the BOS alone: use a length of 2 or more")
+    needed = offset + count * step
+    if len(tokens) < needed:
+        raise InputError(
+            f"{name} has {len(tokens)} tokens, but {needed} are needed "
+            f"({count} × {step} from token {offset} on)"
+        )
+    starts = range(offset, needed, step)
+    return [(start, torch.cat([first, tokens[start : start + step]])) for start in starts]
 
 
 def check_context(loaded: LoadedModel, length: int) -> None:
@@ -76,26 +76,94 @@ def check_tokenizer(loaded: LoadedModel) -> None:
         )
 
 
-def cut(
-    tokens: Int[Tensor, "tokens"],
-    length: int,
-    count: int,
-    offset: int = 0,
-    bos_token: int | None = None,
-    name: str = "the text",
-) -> Windows:
-    """Windows of tokens that are at hand, with `bos_token` as the first of each unless None."""
-    step = length if bos_token is None else length - 1
-    if step < 1:
-        raise InputError("a window of 1 token would hold the BOS alone: use a length of 2 or more")
-    needed = offset + count * step
-    if len(tokens) < needed:
+def check_ids(loaded: LoadedModel, ids: Tensor, window: int | None = None) -> None:
+    """Refuse what is no row of token ids, or none that the model has an embedding for; `window` is
+    the number of a single row, for the message."""
+    whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
+    if not whole or ids.ndim not in (1, 2) or ids.numel() == 0:
         raise InputError(
-            f"{name} has {len(tokens)} tokens, but {needed} are needed "
-            f"({count} × {step} from token {offset} on)"
+            "token ids must be whole numbers of shape (length,) or (windows, length), got "
+            f"{ids.dtype} of shape {tuple(ids.shape)}"
         )
-    ids = tokens[offset:needed].reshape(count, step)
-    if bos_token is not None:
-        ids = torch.cat([torch.full((count, 1), bos_token, dtype=torch.long), ids], dim=1)
-    starts = tuple(range(offset, needed, step))
-    return Windows(ids, starts, len(tokens), bos_token is not None)
+    size = vocabulary(loaded)
+    # Before the model sees them: on another device than the CPU it would fail without a reason.
+    wrong = (ids < 0) if size is None else (ids < 0) | (ids >= size)
+    if bool(wrong.any()):
+        *row, place = wrong.nonzero()[0].tolist()
+        number = row[0] if row else window
+        where = f"place {place}" + ("" if number is None else f" of window {number}")
+        known = "" if size is None else f": {loaded.name} knows the tokens 0 to {size - 1}"
+        raise InputError(f"token id {int(ids[wrong][0])} at {where} is none{known}")
+
+
+def vocabulary(loaded: LoadedModel) -> int | None:
+    """How many tokens the model can read: the rows of its input embedding."""
+    model: Any = loaded.model
+    weight = getattr(model.get_input_embeddings(), "weight", None)
+    return loaded.facts.vocabulary if weight is None else len(weight)
+
+
+def model_inputs(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> dict[str, Tensor]:
+    """The same text for every kind of model.
+
+    A decoder and an encoder read the window; an encoder-decoder reads it in the encoder and, moved
+    to the right behind what its own output starts with, in the decoder.
+    """
+    check_ids(loaded, ids)
+    model: Any = loaded.model
+    ids = ids.to(model.device)
+    if loaded.facts.kind != "encoder-decoder":
+        return {"input_ids": ids}
+    start = ids.new_tensor(_decoder_start(loaded, ids)).expand(len(ids), -1)
+    shifted = torch.cat([start, ids], dim=1)[:, : ids.shape[1]]
+    return {"input_ids": ids, "decoder_input_ids": shifted}
+
+
+def _decoder_start(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> list[int]:
+    """What a decoder's input starts with, as when the model generates.
+
+    Its start token (BOS where it names none, else padding, as T5 does), then the token its output
+    is made to begin with (BART's BOS, a language), unless the windows begin with that already.
+    """
+    model: Any = loaded.model
+    places = (model.config, getattr(model, "generation_config", None))
+
+    def named(*names: str) -> int | None:
+        found = (getattr(place, name, None) for name in names for place in places)
+        return next((token for token in found if token is not None), None)
+
+    start = named("decoder_start_token_id", "bos_token_id", "pad_token_id")
+    if start is None:
+        raise InputError(f"{loaded.name} names no decoder start token (decoder_start_token_id)")
+    forced = named("forced_bos_token_id")
+    if forced is None or bool((ids[:, 0] == forced).all()):
+        return [start]
+    return [start, forced]
+
+
+def next_token_loss(
+    loaded: LoadedModel, output: Any, ids: Int[Tensor, "windows length"]
+) -> Float[Tensor, "windows"] | None:
+    """Mean −log p of the window's tokens in nats, per window; None for an encoder.
+
+    A decoder predicts tokens 2 to L. An encoder-decoder predicts all that its decoder has room for
+    from the encoded text, so its loss says little about the text.
+    """
+    logits = getattr(output, "logits", None)
+    if loaded.facts.kind == "encoder" or logits is None:
+        return None
+    ids = ids.to(logits.device)
+    if loaded.facts.kind == "decoder":
+        logits, ids = logits[:, :-1], ids[:, 1:]
+    else:
+        before = len(_decoder_start(loaded, ids)) - 1
+        logits, ids = logits[:, before:], ids[:, : ids.shape[1] - before]
+    # A few tokens at a time: the loss of all at once would make a second copy of all logits.
+    tokens = max(1, _AT_ONCE // logits.shape[-1])
+    means = []
+    for row, labels in zip(logits, ids, strict=True):
+        chunks = zip(row.split(tokens), labels.split(tokens), strict=True)
+        losses = [F.cross_entropy(part.float(), each, reduction="none") for part, each in chunks]
+        # On the CPU, because not every device has float64.
+        means.append(torch.cat(losses).cpu().double().mean().float().to(logits.device))
+    return torch.stack(means)

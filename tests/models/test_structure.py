@@ -13,6 +13,7 @@ import headgauge
 from headgauge import models
 from headgauge.errors import InputError
 from headgauge.scanning import ScanResult
+from model_families import case
 
 IDS = torch.randint(3, 50, (1, 24), generator=torch.Generator().manual_seed(1))
 Change = Callable[[Any], Any]
@@ -20,6 +21,11 @@ Change = Callable[[Any], Any]
 
 def _scan(model: Any, ids: torch.Tensor = IDS) -> ScanResult:
     return headgauge.scan(model, ids, top_n=[1, 4], threads=1, vectors=["value", "final"])
+
+
+@pytest.fixture(scope="module")
+def plain() -> ScanResult:
+    return _scan(case("llama", "sdpa").model)
 
 
 def _in_place(model: Any) -> Any:
@@ -51,9 +57,8 @@ def _checkpointed(model: Any) -> Any:
     ids=["compiled", "in place", "by layer", "parallel", "both", "checkpointed"],
 )
 def test_a_wrapped_model_gives_the_tables_of_the_plain_one(
-    build: Callable[[str, str], Any], change: Change
+    build: Callable[[str, str], Any], plain: ScanResult, change: Change
 ) -> None:
-    plain = _scan(build("llama", "sdpa").model)
     model = change(build("llama", "sdpa").model)
     training = [module.training for module in model.modules()]
     found = _scan(model)
@@ -63,8 +68,8 @@ def test_a_wrapped_model_gives_the_tables_of_the_plain_one(
     assert [module.training for module in model.modules()] == training
 
 
-def test_half_precision_on_the_cpu(build: Callable[[str, str], Any]) -> None:
-    plain, half = (_scan(build("llama", "sdpa").model.to(d)) for d in (torch.float32, torch.half))
+def test_half_precision_on_the_cpu(build: Callable[[str, str], Any], plain: ScanResult) -> None:
+    half = _scan(build("llama", "sdpa").model.to(torch.half))
     assert half.heads["entropy"].to_list() == pytest.approx(plain.heads["entropy"], rel=0.02)
     assert half.curves["distance"].null_count() == 0
 

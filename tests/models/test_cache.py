@@ -12,11 +12,12 @@ import pytest
 
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.models import gguf_cache
-from headgauge.models.gguf_cache import GgufFacts
+from headgauge.models import cache as copies
+from headgauge.models.gguf_header import quantisation_note
 
 Build = Callable[[str, str], Any]
-FACTS = GgufFacts("a.gguf", "0" * 64, "4-bit Q4_1 (GGUF file)")
+FILE = ("a.gguf", "0" * 64)
+SHA256 = FILE[1]
 
 
 class Tokenizer:
@@ -39,9 +40,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_keep_find_list_clear(build: Build, cache: Path) -> None:
     model = build("llama", "sdpa").model
-    assert gguf_cache.find_copy(FACTS.sha256) == (None, None)
-    assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
-    found, note = gguf_cache.find_copy(FACTS.sha256)
+    assert copies.find_copy(SHA256) == (None, None)
+    assert copies.keep_copy(model, Tokenizer(), *FILE) is None
+    found, note = copies.find_copy(SHA256)
     assert found is not None
     assert note is None
     assert "transformers-" in found.name
@@ -50,20 +51,20 @@ def test_keep_find_list_clear(build: Build, cache: Path) -> None:
     assert entry.size > 10_000
     assert models.clear_cache() == [entry]
     assert models.list_cache() == []
-    assert gguf_cache.find_copy(FACTS.sha256)[0] is None
+    assert copies.find_copy(SHA256)[0] is None
 
 
 def test_another_version_of_transformers_has_its_own(
     build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gguf_cache.keep_copy(build("llama", "sdpa").model, Tokenizer(), FACTS)
+    copies.keep_copy(build("llama", "sdpa").model, Tokenizer(), *FILE)
     monkeypatch.setattr("transformers.__version__", "0.0")
-    assert gguf_cache.find_copy(FACTS.sha256)[0] is None
+    assert copies.find_copy(SHA256)[0] is None
 
 
 def test_a_full_disk_leaves_nothing(build: Build) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")
-    note = gguf_cache.keep_copy(build("llama", "sdpa").model, Tokenizer(full), FACTS)
+    note = copies.keep_copy(build("llama", "sdpa").model, Tokenizer(full), *FILE)
     assert note is not None
     assert "no space left" in note
     assert models.list_cache() == []
@@ -71,7 +72,7 @@ def test_a_full_disk_leaves_nothing(build: Build) -> None:
 
 def test_too_little_room_is_seen_before(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10, 9, 1))  # type: ignore[attr-defined]
-    note = gguf_cache.keep_copy(build("llama", "sdpa").model, Tokenizer(), FACTS)
+    note = copies.keep_copy(build("llama", "sdpa").model, Tokenizer(), *FILE)
     assert note is not None
     assert "too little room" in note
     assert models.list_cache() == []
@@ -83,26 +84,26 @@ def test_a_crash_leaves_nothing(build: Build) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        gguf_cache.keep_copy(build("llama", "sdpa").model, Crash(), FACTS)
+        copies.keep_copy(build("llama", "sdpa").model, Crash(), *FILE)
     assert models.list_cache() == []
 
 
 def test_a_damaged_copy_is_written_again(build: Build) -> None:
     model = build("llama", "sdpa").model
-    folder = gguf_cache.copy_folder(FACTS.sha256)
+    folder = copies.copy_folder(SHA256)
     folder.mkdir(parents=True)
     (folder / "headgauge.json").write_text("{")
-    assert gguf_cache.find_copy(FACTS.sha256)[0] is None
-    assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
-    assert gguf_cache.find_copy(FACTS.sha256)[0] is not None
+    assert copies.find_copy(SHA256)[0] is None
+    assert copies.keep_copy(model, Tokenizer(), *FILE) is None
+    assert copies.find_copy(SHA256)[0] is not None
     assert len(models.list_cache()) == 1
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "gone", "another file", "no sums"])
 def test_a_copy_that_is_not_what_was_kept(build: Build, damage: str) -> None:
     model = build("llama", "sdpa").model
-    gguf_cache.keep_copy(model, Tokenizer(), FACTS)
-    folder = gguf_cache.copy_folder(FACTS.sha256)
+    copies.keep_copy(model, Tokenizer(), *FILE)
+    folder = copies.copy_folder(SHA256)
     weights, facts = folder / "model.safetensors", folder / "headgauge.json"
     content = bytearray(weights.read_bytes())
     if damage == "flip":
@@ -115,13 +116,13 @@ def test_a_copy_that_is_not_what_was_kept(build: Build, damage: str) -> None:
     elif damage == "another file":
         (folder / "adapter_config.json").write_bytes(b"{}")
     else:  # as copies were kept before
-        facts.write_text(json.dumps({"sha256": FACTS.sha256, "file": "a", "quantisation": None}))
-    found, note = gguf_cache.find_copy(FACTS.sha256)
+        facts.write_text(json.dumps({"sha256": SHA256, "file": "a", "quantisation": None}))
+    found, note = copies.find_copy(SHA256)
     assert found is None
     assert note is not None
     assert note.startswith("the converted copy in the cache was made anew: ")
-    assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
-    assert gguf_cache.find_copy(FACTS.sha256) == (folder, None)
+    assert copies.keep_copy(model, Tokenizer(), *FILE) is None
+    assert copies.find_copy(SHA256) == (folder, None)
 
 
 def test_what_killed_writers_left_is_swept(build: Build, cache: Path) -> None:
@@ -129,29 +130,29 @@ def test_what_killed_writers_left_is_swept(build: Build, cache: Path) -> None:
     for folder in (ours, dead, alive):
         folder.mkdir(parents=True)
     os.utime(dead, (0, 0))
-    gguf_cache.keep_copy(build("llama", "sdpa").model, Tokenizer(), FACTS)
+    copies.keep_copy(build("llama", "sdpa").model, Tokenizer(), *FILE)
     assert [folder.exists() for folder in (ours, dead, alive)] == [True, False, True]
 
 
 def test_two_at_once(build: Build) -> None:
     model = build("llama", "sdpa").model
-    assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
-    assert gguf_cache.keep_copy(model, Tokenizer(), FACTS) is None
+    assert copies.keep_copy(model, Tokenizer(), *FILE) is None
+    assert copies.keep_copy(model, Tokenizer(), *FILE) is None
     assert len(models.list_cache()) == 1
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("SmolLM2-135M-Instruct.Q4_1.gguf", "Q4_1"),
-        ("llama-3-8b.iq2_xs.gguf", "IQ2_XS"),
-        ("model-f16.gguf", "F16"),
-        ("model-bf16.gguf", "BF16"),
+        ("SmolLM2-135M-Instruct.Q4_1.gguf", "4-bit Q4_1 (GGUF file)"),
+        ("llama-3-8b.iq2_xs.gguf", "2-bit IQ2_XS (GGUF file)"),
+        ("model-f16.gguf", "F16 (GGUF file)"),
+        ("model-bf16.gguf", "BF16 (GGUF file)"),
         ("plain.gguf", None),
     ],
 )
 def test_kinds_in_names(name: str, kind: str | None) -> None:
-    assert gguf_cache._name_type(name) == kind
+    assert quantisation_note({}, name) == kind
 
 
 def test_the_folder_without_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
