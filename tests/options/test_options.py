@@ -38,7 +38,7 @@ def test_a_command_reads_its_fields():
 
 
 def test_a_list_that_is_none_names_its_option():
-    with pytest.raises(InputError, match="--top-n wants numbers and ranges .* got 'many'"):
+    with pytest.raises(InputError, match=r"--top-n wants numbers and ranges .* got 'many'"):
         run("--top-n", "many")
     with pytest.raises(InputError, match="--top-n wants numbers of 1 or more, got '0'"):
         run("--top-n", "0")
