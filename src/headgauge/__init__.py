@@ -43,7 +43,8 @@ if TYPE_CHECKING:
         theory,
     )
     from headgauge.models import load
-    from headgauge.paper import read_run, reproduce
+    from headgauge.paper import reproduce
+    from headgauge.reading import read_run
     from headgauge.scanning import scan
     from headgauge.simulation import simulate
 
@@ -72,7 +73,7 @@ __all__ = [
 # What is reached without naming its package.
 _FUNCTIONS = {
     "load": "models",
-    "read_run": "paper",
+    "read_run": "reading",
     "reproduce": "paper",
     "scan": "scanning",
     "simulate": "simulation",

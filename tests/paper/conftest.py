@@ -14,16 +14,8 @@ from torch import Tensor
 
 from headgauge import paper
 from headgauge.measure.requests import spread_rows
-from headgauge.paper import (
-    Choice,
-    Measured,
-    ReproduceSettings,
-    Reproduction,
-    coverage,
-    fig2c_critical,
-    fig4_sensitivity,
-    vanishing,
-)
+from headgauge.paper import Choice, ReproduceSettings, Reproduction
+from headgauge.paper.settings import temperatures
 from headgauge.runs.paper_schema import (
     PAPER_TABLES,
     ChoiceRow,
@@ -31,7 +23,7 @@ from headgauge.runs.paper_schema import (
     FigureRow,
     SensitivityFigureRow,
 )
-from headgauge.runs.schema import PAPER, TABLES, frame_schema
+from headgauge.runs.schema import TABLES, frame_schema
 from unchecked import shapes_unchecked
 
 LENGTHS = (20, 40, 110)
@@ -47,10 +39,11 @@ SETTINGS = ReproduceSettings(
     choice_rows=9,
     choice_far_rows=3,
     rules=("softmax T=2", "sparsemax"),
-    fig2c=fig2c_critical.Config(draws=20),
-    fig4=fig4_sensitivity.Config(temperatures=fig4_sensitivity.grid(5), rows=7),
-    lemma_1=vanishing.Config(rows=6),
-    discussion=coverage.Config(rows=5),
+    draws=20,
+    temperatures=temperatures(5),
+    sensitivity_rows=7,
+    vanishing_rows=6,
+    coverage_rows=5,
 )
 
 
@@ -105,15 +98,10 @@ def reproduce(model: Any, tokens: Tensor) -> Callable[..., Reproduction]:
 
 
 @pytest.fixture(scope="session")
-def found(reproduce: Callable[..., Reproduction]) -> Reproduction:
-    return reproduce()
-
-
-@pytest.fixture(scope="session")
 def kept(
     reproduce: Callable[..., Reproduction], tmp_path_factory: pytest.TempPathFactory
 ) -> Reproduction:
-    """The same run in a folder."""
+    """The one run that all tests of its numbers look at, in a folder."""
     return reproduce(out=tmp_path_factory.mktemp("kept") / "run")
 
 
@@ -230,15 +218,12 @@ class Frames:
         """A table of a reproduction."""
         return _filled(PAPER_TABLES[name], list(rows), {})
 
-    def measured(self, curves: Any = (), **tables: Any) -> Measured:
-        """What a run left: rows or frames by their names, the others empty."""
-        given = {"curves": curves} | tables
-        names = {name: "curves" if name == "paper_curves" else name for name in (*PAPER, "heads")}
-        found = {
-            field: pl.DataFrame(given.get(field, ()), schema=frame_schema(TABLES[name]))
-            for name, field in names.items()
-        }
-        return Measured(**found)
+    def left(self, name: str, rows: Any = ()) -> pl.DataFrame:
+        """A table that the pass over a window left."""
+        return pl.DataFrame(rows, schema=frame_schema(TABLES[name]))
+
+    def curves(self, rows: Any = ()) -> pl.DataFrame:
+        return self.left("paper_curves", rows)
 
 
 @pytest.fixture(scope="session")

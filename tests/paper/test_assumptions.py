@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from headgauge.paper import assumptions
-from headgauge.paper.assumptions import Config, probe
 from model_families import case
 
 SET = {"window": 0, "length": 9, "layer": 0, "occurrence": 0, "module": "m", "head": 0}
@@ -71,7 +70,7 @@ def test_values_are_measured_once_per_kv_head(unchecked):
             return call.value[0, call.kv_head(head)]
 
         given: Any = SimpleNamespace(call=call, head=head, where=SET | {"head": head})
-        for row in probe(Config()).measure(given, vectors):
+        for row in assumptions.PROBE.measure(given, vectors):
             wanted = _pairs(call.value[0, call.kv_head(head)])
             for name, value in wanted.items():
                 assert row[name] == pytest.approx(value, rel=1e-6, abs=1e-7), name
@@ -86,10 +85,10 @@ def test_the_figure_is_the_mean_over_sets(frames):
         "delta": 0.5, "nearest": 0.7, "same": 0.0,
     }  # fmt: skip
     other = one | {"layer": 1, "mean_cosine": -0.4, "effective_dim": 1.0, "delta": 0.0, "same": 0.5}
-    found = assumptions.run(frames.measured(vector_sets=[one, other]), Config())
+    found = assumptions.run(frames.left("vector_sets", [one, other]))
     row = found.row(0, named=True)
     assert len(found) == 1
     assert row["mean_cosine"] == pytest.approx(-0.1)
     assert (row["mean_cosine_low"], row["mean_cosine_high"]) == (-0.4, 0.2)
     assert (row["effective_dim"], row["delta"], row["same"], row["sets"]) == (2.0, 0.0, 0.25, 2)
-    assert assumptions.run(frames.measured(), Config()).is_empty()
+    assert assumptions.run(frames.left("vector_sets")).is_empty()

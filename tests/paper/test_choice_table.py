@@ -4,9 +4,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from headgauge.paper import limits
 from headgauge.paper.choice_table import choice_table, closest
 from headgauge.paper.choices import CHOICES, Choice
+from headgauge.paper.figures import longest
+from headgauge.registry.published import CRITICAL_SHARE
 from headgauge.runs.schema import PaperCurveRow, frame_schema
 
 CHOICE = {"vectors": "final", "scale": "unit", "keys": "all"}
@@ -39,8 +40,8 @@ def _frame(frames, *curves, critical: Any = 60, in_full=None) -> pl.DataFrame:
         for choice, n in critical
         for expected in ("printed", "appendix")
     ]
-    measured = frames.measured([row for each in curves for row in each])
-    return choice_table(measured, frames.critical(*rows), in_full)
+    table = frames.curves([row for each in curves for row in each])
+    return choice_table(table.filter(length=longest(table)), frames.critical(*rows), in_full)
 
 
 def _table(frames, *curves, **more) -> list[dict]:
@@ -123,7 +124,7 @@ def test_of_equals_the_one_that_is_least_off(frames):
     assert _names(rows) == ["final/unit/all", "value/raw/visible"]
     assert rows[1]["off"] == pytest.approx((0.775 - 0.71) / 0.075)
     none = _table(frames, _curves(separability=flat), critical=None)[0]["off"]
-    assert none == pytest.approx(math.log2(1 / limits.CRITICAL_SHARE))
+    assert none == pytest.approx(math.log2(1 / CRITICAL_SHARE))
     both = _table(frames, _curves(OTHER, flat), _curves(separability=flat))
     assert _names(both) == ["final/unit/all", "value/raw/visible"]  # a tie: the order of CHOICES
 
@@ -133,7 +134,7 @@ def test_with_more_heads_than_the_paper_had_the_draws_decide(frames):
         CHOICE | {"critical_n": 90, "few_heads": 60, "few_found": 1.0},
         CHOICE | {"critical_n": 80, "few_heads": None, "few_found": 0.2, "expected": "appendix"},
     ]
-    table = choice_table(frames.measured(_curves()), frames.critical(*rows), None)
+    table = choice_table(frames.curves(_curves()), frames.critical(*rows), None)
     (row,) = table.to_dicts()
     assert (row["critical_n"], row["critical_share"]) == (60, 0.06)
     assert row["critical_n_corrected"] is None
@@ -179,19 +180,19 @@ def test_the_critical_n_is_that_of_the_longest_l(frames):
         {"critical_n": 5, "length": 100}, {"critical_n": 60}, {"critical_n": 9, "level": 0.05},
         {"critical_n": 8, "rule": "ssmax"},
     )  # fmt: skip
-    (row,) = choice_table(frames.measured(_curves()), critical, None).to_dicts()
+    (row,) = choice_table(frames.curves(_curves()), critical, None).to_dicts()
     assert (row["critical_n"], row["critical_share"]) == (60, 0.06)
     assert row["critical_n_corrected"] is None
 
 
-def test_the_run_has_every_choice(found):
-    table = found.paper["choices"]
+def test_the_run_has_every_choice(kept):
+    table = kept.paper["choices"]
     assert len(table) == 16
     assert table["closest"].to_list() == [True] + [False] * 15
     assert table["agrees"].is_sorted(descending=True)
     measured = table.filter("measured")
     assert measured.select(*CHOICE).rows() == [tuple(CHOICE.values())]
-    fig3 = found.paper["fig3"].filter(rule="model", measure="separability", top_n=16, windows=1)
+    fig3 = kept.paper["fig3"].filter(rule="model", measure="separability", top_n=16, windows=1)
     for row in fig3.iter_rows(named=True):
         mine = table.filter(**{name: row[name] for name in CHOICE})
         assert mine["separability_at_16"][0] == pytest.approx(row["mean"], rel=1e-12)

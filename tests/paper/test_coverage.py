@@ -14,7 +14,7 @@ from scipy import stats
 from headgauge.measure.requests import spread_rows
 from headgauge.paper import coverage
 from headgauge.paper.choices import Choice
-from headgauge.paper.coverage import Config, probe
+from headgauge.paper.coverage import probe
 from headgauge.theory.normalization.coverage import multi_head_coverage
 from model_families import case
 
@@ -44,11 +44,10 @@ def _naive(
 )
 def test_every_token_of_every_row(family, choice, unchecked):
     made = case(family, "sdpa")
-    config = Config(top_n=3, rows=5)
     checked = 0
     for call in made.calls():
         call: Any
-        probed = probe(config, choice)
+        probed = probe(choice, rows=5, n=3)
         assert (probed.table, probed.kinds) == ("shared_tokens", ("value",))
         x = torch.stack([call.value[0, call.kv_head(head)].double() for head in range(call.heads)])
         x = torch.nn.functional.normalize(x, dim=-1) if choice.scale == "unit" else x
@@ -82,7 +81,7 @@ def test_every_token_of_every_row(family, choice, unchecked):
 def test_vectors_that_are_not_there_are_left_out(unchecked):
     call = case("gpt2", "sdpa").calls()[0]
     given: Any = SimpleNamespace(call=call, head=0, where={})
-    assert probe(Config(), Choice("value")).measure(given, lambda kind: None) == []
+    assert probe(Choice("value"), rows=8).measure(given, lambda kind: None) == []
 
 
 def _tokens(separable: np.ndarray, row: int, layer: int = 0) -> list[dict]:
@@ -98,9 +97,8 @@ def test_the_figure_against_every_set_of_heads(frames):
     tables = {(layer, row): draw.random((4, 6)) < 0.5 for layer in range(2) for row in (3, 5, 8)}
     tokens = [each for (layer, row), table in tables.items() for each in _tokens(table, row, layer)]
     order = draw.permutation(len(tokens))
-    measured = frames.measured(shared_tokens=[tokens[at] for at in order])
-    found = coverage.run(measured, Config(top_n=2, heads=(1, 2, 3, 4, 9)))
-    assert found["heads"].to_list() == [1, 2, 3, 4]  # nine heads there are not
+    found = coverage.run(frames.left("shared_tokens", [tokens[at] for at in order]))
+    assert found["heads"].to_list() == [1, 2, 3, 4]
     one = np.mean([table.mean() for table in tables.values()])
     for row in found.iter_rows(named=True):
         sets = list(itertools.combinations(range(4), row["heads"]))
@@ -127,8 +125,8 @@ def test_the_figure_against_every_set_of_heads(frames):
 
 def test_a_single_row_has_no_interval(frames):
     table = np.array([[True, False], [True, True]])
-    found = coverage.run(frames.measured(shared_tokens=_tokens(table, 1)), Config())
-    assert found["heads"].to_list() == [1, 2]
+    found = coverage.run(frames.left("shared_tokens", _tokens(table, 1)))
+    assert found["heads"].to_list() == [1, 2]  # three heads there are not
     assert found["covered"].to_list() == [0.75, 1.0]
     assert found["low"].to_list() == found["high"].to_list() == [None, None]
 
@@ -136,14 +134,14 @@ def test_a_single_row_has_no_interval(frames):
 def test_heads_that_were_asked_for_other_tokens_are_left_out(frames):
     same = _tokens(np.array([[True, False], [True, True]]), 1)
     odd = [each | {"row": 2} for each in same[:-1]]
-    found = coverage.run(frames.measured(shared_tokens=same + odd), Config())
+    found = coverage.run(frames.left("shared_tokens", same + odd))
     assert set(found["rows"]) == {1}
-    assert coverage.run(frames.measured(), Config()).is_empty()
+    assert coverage.run(frames.left("shared_tokens")).is_empty()
 
 
 def test_the_run_has_one_set_of_tokens_for_all_heads_of_a_layer(kept, attended, settings):
     tokens = pl.read_parquet(kept.scan.folder / "shared_tokens.parquet")
-    places = spread_rows(0, 110, 110, settings.discussion.rows).tolist()
+    places = spread_rows(0, 110, 110, settings.coverage_rows).tolist()
     rows = [place for place in places if place + 1 > 16]
     assert sorted(set(tokens["row"])) == rows
     seen = attended(0, 110)

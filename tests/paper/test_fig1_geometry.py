@@ -8,7 +8,7 @@ import torch
 
 from headgauge.paper import fig1_geometry
 from headgauge.paper.choices import Choice
-from headgauge.paper.fig1_geometry import Config, plane
+from headgauge.paper.fig1_geometry import CIRCLE_N, CIRCLE_POINTS, plane
 from headgauge.theory.normalization.selection import context_vector, top_n
 from headgauge.theory.normalization.separability import distinguishable, radius
 
@@ -23,42 +23,38 @@ def _row(seed: int, keys: int = 30, dim: int = 8, sharp: float = 2.0):
 @pytest.mark.parametrize("seed", range(4))
 def test_weighted_points_keep_their_distance_from_s(seed):
     weights, x = _row(seed)
-    drawn = plane(weights, x, 6)
+    points, placed, centre, r, selected, inside = plane(weights, x, 6)
     chosen = top_n(weights, 6)
     s = context_vector(weights, x, chosen)
     true = torch.linalg.vector_norm(weights[:, None] * x - s, dim=-1)
-    placed = torch.stack([drawn["scaled_x"] - drawn["s_x"], drawn["scaled_y"] - drawn["s_y"]])
-    assert torch.allclose(torch.linalg.vector_norm(placed, dim=0), true, rtol=1e-12)
+    away = torch.linalg.vector_norm(placed - centre, dim=-1)
+    assert torch.allclose(away, true, rtol=1e-12)
     # s lies on the first axis, at its true length.
-    assert float(drawn["s_x"]) == pytest.approx(float(s.norm()), rel=1e-12)
-    assert float(drawn["s_y"]) == pytest.approx(0.0, abs=1e-12)
-    assert float(drawn["radius"]) == float(radius(weights, x, chosen))
-    assert torch.equal(drawn["selected"], chosen)
-    assert torch.equal(drawn["inside"], distinguishable(weights, x, chosen))
+    assert centre.tolist() == pytest.approx([float(s.norm()), 0.0], rel=1e-12, abs=1e-12)
+    assert float(r) == float(radius(weights, x, chosen))
+    assert torch.equal(selected, chosen)
+    assert torch.equal(inside, distinguishable(weights, x, chosen))
     # So the picture tells the truth: inside the drawn circle is inside the ball.
-    seen = chosen & (torch.linalg.vector_norm(placed, dim=0) <= drawn["radius"] * (1 + 1e-12))
-    assert torch.equal(seen, drawn["inside"])
+    assert torch.equal(chosen & (away <= r * (1 + 1e-12)), inside)
     # The vectors themselves are projected: never longer than they are.
-    assert (drawn["x"] ** 2 + drawn["y"] ** 2 <= 1 + 1e-12).all()
+    assert (points.square().sum(-1) <= 1 + 1e-12).all()
 
 
 def test_in_a_plane_nothing_is_lost():
     weights, x = _row(3, keys=12, dim=2)
-    drawn = plane(weights, x, 4)
-    y = torch.stack([drawn["scaled_x"], drawn["scaled_y"]], dim=-1)
+    points, y, *_ = plane(weights, x, 4)
     lengths = torch.linalg.vector_norm(weights[:, None] * x, dim=-1)
     assert torch.allclose(torch.linalg.vector_norm(y, dim=-1), lengths, rtol=1e-10, atol=1e-15)
-    assert torch.allclose(drawn["x"] ** 2 + drawn["y"] ** 2, torch.ones(12, dtype=torch.float64))
+    assert torch.allclose(points.square().sum(-1), torch.ones(12, dtype=torch.float64))
 
 
 def test_the_second_axis_has_a_fixed_sign():
     weights, x = _row(1)
     first, again = plane(weights, x, 5), plane(weights, x, 5)
-    for name, values in first.items():
-        assert torch.equal(values, again[name]), name
+    assert all(map(torch.equal, first, again))
 
 
-def test_the_points_of_the_run_are_the_models(found, kept, attended):
+def test_the_points_of_the_run_are_the_models(kept, attended):
     points = pl.read_parquet(kept.scan.folder / "points.parquet")
     assert points.select("layer", "head").unique().sort("layer").rows() == [(0, 0), (1, 0)]
     assert set(points["row"]) == {109}
@@ -67,24 +63,23 @@ def test_the_points_of_the_run_are_the_models(found, kept, attended):
     for layer in (0, 1):
         mine = points.filter(layer=layer).sort("key")
         assert mine["key"].to_list() == list(range(110))
-        wanted = plane(seen.weights[layer, 0, -1], seen.final, 16)
+        _, _, s, r, selected, inside = plane(seen.weights[layer, 0, -1], seen.final, 16)
         assert mine["weight"].to_numpy() == pytest.approx(
             seen.weights[layer, 0, -1].numpy(), rel=1e-4
         )
-        assert mine["selected"].to_list() == wanted["selected"].tolist()
-        assert mine["inside"].to_list() == wanted["inside"].tolist()
-        assert mine["radius"][0] == pytest.approx(float(wanted["radius"]), rel=1e-4)
-        assert mine["s_x"][0] == pytest.approx(float(wanted["s_x"]), rel=1e-4)
-    drawn = found.paper["fig1"].filter(panel="model")
+        assert mine["selected"].to_list() == selected.tolist()
+        assert mine["inside"].to_list() == inside.tolist()
+        assert mine["radius"][0] == pytest.approx(float(r), rel=1e-4)
+        assert mine["s_x"][0] == pytest.approx(float(s[0]), rel=1e-4)
+    drawn = kept.paper["fig1"].filter(panel="model")
     assert len(drawn) == len(points)
     assert drawn["weight"].sum() == pytest.approx(2.0, rel=1e-5)
 
 
-def test_the_circle_is_an_illustration_in_the_plane(found):
-    circle = found.paper["fig1"].filter(panel="circle")
-    config = Config()
-    assert len(circle) == config.circle_points
-    assert circle["selected"].sum() == config.circle_n
+def test_the_circle_is_an_illustration_in_the_plane(kept):
+    circle = kept.paper["fig1"].filter(panel="circle")
+    assert len(circle) == CIRCLE_POINTS
+    assert circle["selected"].sum() == CIRCLE_N
     assert circle["layer"].null_count() == len(circle)
     assert circle["weight"].sum() == pytest.approx(1.0)
     for row in circle.iter_rows(named=True):
@@ -110,7 +105,7 @@ def test_the_circle_is_an_illustration_in_the_plane(found):
 )
 def test_the_drawn_layers_are_spread_over_the_model(layers, drawn):
     asked = set()
-    probe = fig1_geometry.probe(Config(choice=Choice("final")), layers)
+    probe = fig1_geometry.probe(Choice("final"), layers)
     assert (probe.table, probe.kinds) == ("points", ("final",))
     for layer, number in itertools.product(range(layers), range(2)):
         head = SimpleNamespace(head=number, call=SimpleNamespace(layer=layer, occurrence=0))
@@ -123,4 +118,4 @@ def test_the_drawn_layers_are_spread_over_the_model(layers, drawn):
 
 
 def test_without_points_there_is_the_circle(frames):
-    assert set(fig1_geometry.run(frames.measured(), Config())["panel"]) == {"circle"}
+    assert set(fig1_geometry.run(frames.left("points"))["panel"]) == {"circle"}

@@ -8,17 +8,13 @@ import pytest
 from scipy.stats import ks_2samp
 
 from headgauge.paper import fig2c_critical
-from headgauge.paper.fig2c_critical import Config
-from headgauge.paper.ks_test import (
+from headgauge.paper.kolmogorov_smirnov import (
     Samples,
     fewer,
-    first_accepted,
     head_counts,
-    largest_gaps,
     p_value,
     rejected_from,
 )
-from headgauge.paper.measured import Measured
 
 LENGTH = 50
 
@@ -70,7 +66,7 @@ def test_gaps_are_the_statistic(ties):
     draws = [draw.integers(30, size=30) for _ in range(8)]
     draws += [draw.choice(30, size=11, replace=False) for _ in range(4)]
     counts = head_counts(draws, 30)
-    found = largest_gaps(_samples(a, b), counts)
+    found = _samples(a, b).gaps(counts)
     assert found.shape == (6, 12)
     for (n, at), chosen in zip(
         itertools.product(range(6), range(12)), draws * 6, strict=True
@@ -80,7 +76,7 @@ def test_gaps_are_the_statistic(ties):
         assert (found[3] == 0).all()
 
 
-def _measured(frames, distance: np.ndarray, printed: np.ndarray, **columns) -> Measured:
+def _curves(frames, distance: np.ndarray, printed: np.ndarray, **columns) -> pl.DataFrame:
     """Curves of (N, heads) numbers, under the closest choice."""
     top_ns = columns.pop("top_ns", range(1, len(distance) + 1))
     rows = [
@@ -96,7 +92,7 @@ def _measured(frames, distance: np.ndarray, printed: np.ndarray, **columns) -> M
         for at, n in enumerate(top_ns)
         for head in range(distance.shape[1])
     ]  # fmt: skip
-    return frames.measured(rows)
+    return frames.curves(rows)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -104,7 +100,7 @@ def test_the_critical_n_is_that_of_the_naive_loop(seed, frames):
     draw = np.random.default_rng(seed)
     distance = draw.normal(size=(15, 24))
     printed = draw.normal(size=(15, 24)) + np.linspace(2.5, 0, 15)[:, None]
-    found = fig2c_critical.run(_measured(frames, distance, printed), Config(draws=5))
+    found = critical(_curves(frames, distance, printed), 5)
     for level in (0.01, 0.05):
         naive = next(
             n for n in range(1, 16) if _tested(distance[n - 1], printed[n - 1])[1] >= level
@@ -121,6 +117,18 @@ def test_the_critical_n_is_that_of_the_naive_loop(seed, frames):
     assert loose <= strict
 
 
+def critical(curves: pl.DataFrame, draws: int, few: int = 144) -> pl.DataFrame:
+    return fig2c_critical.run(curves, draws, few)[0]
+
+
+def growth(curves: pl.DataFrame, draws: int, few: int = 144) -> pl.DataFrame:
+    return fig2c_critical.run(curves, draws, few)[1]
+
+
+def tests_of(curves: pl.DataFrame) -> pl.DataFrame:
+    return fig2c_critical.run(curves, 2)[2]
+
+
 def _is(expected: str, level: float) -> pl.Expr:
     return (pl.col("expected") == expected) & (pl.col("level") == level)
 
@@ -128,7 +136,7 @@ def _is(expected: str, level: float) -> pl.Expr:
 def test_none_where_every_test_rejects_and_one_where_none_does(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 6, 12))
-    found = fig2c_critical.run(_measured(frames, distance, printed), Config(draws=10))
+    found = critical(_curves(frames, distance, printed), 10)
     never = found.row(by_predicate=_is("appendix", 0.01), named=True)
     for name in ("critical_n", "share", "low", "high", "few_heads"):
         assert never[name] is None, name
@@ -143,19 +151,17 @@ def test_the_interval_and_the_smaller_number_of_heads(frames):
     draw = np.random.default_rng(4)
     distance = draw.normal(size=(40, 200))
     printed = draw.normal(size=(40, 200)) + np.linspace(2, 0, 40)[:, None]
-    measured = _measured(frames, distance, printed)
-    row = fig2c_critical.run(measured, Config(draws=100, few_heads=20)).row(
-        by_predicate=_is("printed", 0.01), named=True
-    )
+    curves = _curves(frames, distance, printed)
+    row = critical(curves, 100, 20).row(by_predicate=_is("printed", 0.01), named=True)
     assert row["low"] <= row["critical_n"] <= row["high"]
     assert row["low"] < row["high"]
     # A test of fewer heads stops rejecting earlier.
     assert row["few_heads"] < row["low"]
-    again = fig2c_critical.run(measured, Config(draws=100, few_heads=20))
-    assert again.equals(fig2c_critical.run(measured, Config(draws=100, few_heads=20)))
-    # As many heads as there are: every draw is the whole model.
-    whole = fig2c_critical.run(measured, Config(draws=3, few_heads=200))
-    assert (whole["few_heads"] == whole["critical_n"]).drop_nulls().all()
+    again = critical(curves, 100, 20)
+    assert again.equals(critical(curves, 100, 20))
+    # As many heads as there are: nothing to draw.
+    whole = critical(curves, 3, 200)
+    assert whole["few_heads"].null_count() == len(whole)
 
 
 def test_the_first_window_decides_and_the_others_give_the_range(frames):
@@ -163,12 +169,11 @@ def test_the_first_window_decides_and_the_others_give_the_range(frames):
     distance = draw.normal(size=(15, 24))
     printed = draw.normal(size=(15, 24)) + np.linspace(2.5, 0, 15)[:, None]
     later = draw.normal(size=(15, 24)) + np.linspace(5, 0, 15)[:, None]
-    windows = [_measured(frames, distance, printed), _measured(frames, distance, later)]
-    second = windows[1].curves.with_columns(window=pl.lit(1, pl.Int64))
-    config = Config(draws=5)
+    windows = [_curves(frames, distance, printed), _curves(frames, distance, later)]
+    second = windows[1].with_columns(window=pl.lit(1, pl.Int64))
     alone, other, both = (
-        fig2c_critical.run(measured, config).filter(expected="printed")
-        for measured in (*windows, frames.measured(pl.concat([second, windows[0].curves])))
+        critical(curves, 5).filter(expected="printed")
+        for curves in (*windows, pl.concat([second, windows[0]]))
     )
     over = ["window_low", "window_high", "windows"]
     assert both.drop(over).equals(alone.drop(over))
@@ -182,14 +187,10 @@ def test_the_first_window_decides_and_the_others_give_the_range(frames):
 def test_windows_of_which_one_has_no_critical_n_have_no_range(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 6, 12))
-    never = _measured(frames, distance, printed + 100).curves.with_columns(
-        window=pl.lit(1, pl.Int64)
-    )
-    first = _measured(frames, distance, printed)
-    both = frames.measured(pl.concat([first.curves, never]))
-    row = fig2c_critical.run(both, Config(draws=2)).row(
-        by_predicate=_is("printed", 0.01), named=True
-    )
+    never = _curves(frames, distance, printed + 100).with_columns(window=pl.lit(1, pl.Int64))
+    first = _curves(frames, distance, printed)
+    both = pl.concat([first, never])
+    row = critical(both, 2).row(by_predicate=_is("printed", 0.01), named=True)
     assert row["critical_n"] == 1
     assert (row["window_low"], row["window_high"]) == (None, None)
 
@@ -197,30 +198,30 @@ def test_windows_of_which_one_has_no_critical_n_have_no_range(frames):
 def test_a_choice_at_a_single_n_has_no_critical_one(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 6, 8))
-    measured = _measured(frames, distance, printed)
-    single = frames.measured(measured.curves.filter(top_n=5))
-    assert fig2c_critical.run(single, Config(draws=2)).is_empty()
-    assert fig2c_critical.tests(single).is_empty()
+    curves = _curves(frames, distance, printed)
+    single = curves.filter(top_n=5)
+    assert critical(single, 2).is_empty()
+    assert tests_of(single).is_empty()
 
 
 def test_an_n_that_some_heads_lack_is_left_out(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 4, 8))
-    measured = _measured(
+    curves = _curves(
         frames,
         distance,
         printed,
         expected_printed=lambda n, head: None if (n, head) == (1, 3) else 0.0,
     )
-    assert Samples.of(measured.curves, "printed").top_ns == (2, 3, 4)
-    assert Samples.of(measured.curves, "appendix").top_ns == (1, 2, 3, 4)
+    assert Samples.of(curves, "printed").top_ns == (2, 3, 4)
+    assert Samples.of(curves, "appendix").top_ns == (1, 2, 3, 4)
 
 
 def test_where_only_some_rows_were_drawn_is_told(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 6, 8))
-    measured = _measured(frames, distance, printed, rows=lambda n, head: 50 if n < 4 else 10)
-    found = fig2c_critical.run(measured, Config(draws=2))
+    curves = _curves(frames, distance, printed, rows=lambda n, head: 50 if n < 4 else 10)
+    found = critical(curves, 2)
     assert set(found["sampled_from"]) == {4}
     assert set(found["rows"]) == {50.0}
 
@@ -228,7 +229,7 @@ def test_where_only_some_rows_were_drawn_is_told(frames):
 def test_every_single_test_is_scipys(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 5, 9))
-    tests = fig2c_critical.tests(_measured(frames, distance, printed))
+    tests = tests_of(_curves(frames, distance, printed))
     assert len(tests) == 3 * 5
     for row in tests.filter(expected="printed").iter_rows(named=True):
         a, b = distance[row["top_n"] - 1], printed[row["top_n"] - 1]
@@ -239,39 +240,36 @@ def test_every_single_test_is_scipys(frames):
 @pytest.mark.parametrize("heads", [5, 144])
 def test_samples_that_hardly_differ_raise_no_warning(heads, frames):
     values = np.arange(float(heads))[None]
-    measured = _measured(frames, np.repeat(values, 2, 0), np.repeat(values + 0.5, 2, 0))
-    tests = fig2c_critical.tests(measured).filter(expected="printed")
+    curves = _curves(frames, np.repeat(values, 2, 0), np.repeat(values + 0.5, 2, 0))
+    tests = tests_of(curves).filter(expected="printed")
     assert tests["statistic"].to_list() == pytest.approx([1 / heads] * 2)
     assert tests["p_value"].to_list() == pytest.approx([1.0, 1.0])
 
 
-def test_the_real_run_agrees_with_the_naive_loop(found):
-    tests = found.paper["fig2c_tests"]
-    for row in found.paper["fig2c"].iter_rows(named=True):
+def test_the_real_run_agrees_with_the_naive_loop(kept):
+    tests = kept.paper["fig2c_tests"]
+    for row in kept.paper["fig2c"].iter_rows(named=True):
         place = {name: row[name] for name in ("vectors", "scale", "keys", "rule", "length")}
         mine = tests.filter(expected=row["expected"], **place).sort("top_n")
         accepted = mine.filter(pl.col("p_value") >= row["level"])
         assert row["critical_n"] == (accepted["top_n"][0] if len(accepted) else None)
         assert row["tried"] == mine["top_n"].max()
-    assert found.paper["fig2c"]["critical_n"].null_count() > 0
-    assert found.paper["fig2c"]["critical_n"].n_unique() > 2
+    assert kept.paper["fig2c"]["critical_n"].null_count() > 0
+    assert kept.paper["fig2c"]["critical_n"].n_unique() > 2
 
 
 def test_draws_of_fewer_heads_are_without_replacement_and_the_same_at_every_l():
-    counts = fewer(200, 144, 30, seed=0)
+    counts = fewer(200, 144, 30)
     assert counts.shape == (30, 200)
     assert set(counts.sum(1)) == {144}
     assert counts.max() == 1
     assert len({tuple(each) for each in counts.tolist()}) == 30
-    assert (fewer(200, 144, 30, seed=0) == counts).all()
-    assert (fewer(200, 144, 30, seed=1) != counts).any()
-    for heads in (144, 9):
-        assert (fewer(heads, 144, 30, seed=0) == np.ones((1, heads))).all()
+    assert (fewer(200, 144, 30) == counts).all()
 
 
 def _tables(
     frames, heads: int, seed: int = 0
-) -> tuple[Measured, dict[int, tuple[np.ndarray, np.ndarray]]]:
+) -> tuple[pl.DataFrame, dict[int, tuple[np.ndarray, np.ndarray]]]:
     """At three lengths, expectations that come nearer with N: later, the longer."""
     draw = np.random.default_rng(seed)
     tables, curves = {}, []
@@ -279,11 +277,11 @@ def _tables(
         distance = draw.normal(size=(40, heads))
         away = np.clip(np.linspace(2, 2 - 80 / last, 40), 0, None)[:, None]
         tables[length] = distance, draw.normal(size=(40, heads)) + away
-        made = _measured(frames, *tables[length], length=lambda n, head, here=length: here)
-        curves.append(made.curves)
+        made = _curves(frames, *tables[length], length=lambda n, head, here=length: here)
+        curves.append(made)
     # A shorter one, at which nothing grows yet.
-    short = _measured(frames, *tables[256], length=lambda n, head: 128).curves
-    return frames.measured(pl.concat([*curves, short])), tables
+    short = _curves(frames, *tables[256], length=lambda n, head: 128)
+    return pl.concat([*curves, short]), tables
 
 
 def _first(distance: np.ndarray, printed: np.ndarray, chosen: np.ndarray) -> int | None:
@@ -297,11 +295,10 @@ def _first(distance: np.ndarray, printed: np.ndarray, chosen: np.ndarray) -> int
 
 def test_growth_with_more_heads_than_the_paper_had(frames):
     """Draw by draw: the critical N at every L, and the slope through them."""
-    measured, tables = _tables(frames, heads=30)
-    config = Config(draws=12, few_heads=20)
-    row = fig2c_critical.growth(measured, config).row(by_predicate=_is("printed", 0.01), named=True)
+    curves, tables = _tables(frames, heads=30)
+    row = growth(curves, 12, 20).row(by_predicate=_is("printed", 0.01), named=True)
     slopes = []
-    for draw in fewer(30, 20, 12, seed=0):
+    for draw in fewer(30, 20, 12):
         chosen = np.flatnonzero(draw)
         firsts = [_first(*tables[length], chosen) for length in (256, 512, 1024)]
         assert None not in firsts
@@ -315,10 +312,8 @@ def test_growth_with_more_heads_than_the_paper_had(frames):
 
 def test_growth_with_as_many_heads_as_the_paper_had_or_fewer(frames):
     """All heads give the exponent, draws with replacement its interval."""
-    measured, tables = _tables(frames, heads=24)
-    row = fig2c_critical.growth(measured, Config(draws=60)).row(
-        by_predicate=_is("printed", 0.01), named=True
-    )
+    curves, tables = _tables(frames, heads=24)
+    row = growth(curves, 60).row(by_predicate=_is("printed", 0.01), named=True)
     firsts = [_first(*tables[length], np.arange(24)) for length in (256, 512, 1024)]
     wanted = np.polyfit(np.log((256, 512, 1024)), np.log(np.array(firsts, float)), 1)[0]
     assert row["exponent"] == pytest.approx(wanted)
@@ -327,14 +322,14 @@ def test_growth_with_as_many_heads_as_the_paper_had_or_fewer(frames):
 
 
 def test_growth_of_what_has_no_critical_n(frames):
-    measured, _ = _tables(frames, heads=10)
-    table = fig2c_critical.growth(measured, Config(draws=5))
+    curves, _ = _tables(frames, heads=10)
+    table = growth(curves, 5)
     never = table.row(by_predicate=_is("appendix", 0.01), named=True)
     assert (never["exponent"], never["low"], never["high"], never["found"]) == (None,) * 3 + (0.0,)
     same = table.row(by_predicate=_is("upper", 0.01), named=True)  # N = 1 everywhere
     assert (same["exponent"], same["found"]) == (pytest.approx(0.0, abs=1e-12), 1.0)
-    one = frames.measured(measured.curves.filter(pl.col("length") <= 256))
-    assert fig2c_critical.growth(one, Config(draws=5)).is_empty()
+    one = curves.filter(pl.col("length") <= 256)
+    assert growth(one, 5).is_empty()
 
 
 def test_draws_without_a_critical_n_leave_the_upper_end_open():
@@ -342,12 +337,12 @@ def test_draws_without_a_critical_n_leave_the_upper_end_open():
     assert fig2c_critical._interval([None, None, *range(1, 39)]) == (2, None)
     assert fig2c_critical._interval([*range(1, 41)]) == (2, 39)
     assert fig2c_critical._interval([None] * 5) == (None, None)
-    assert fig2c_critical._median([None, None, 3]) is None
-    assert fig2c_critical._median([None, 3, 4]) == 4
+    assert fig2c_critical._ordered([None, 4, None, 3]) == [3, 4, None, None]
 
 
 def test_the_first_accepted_is_by_the_size_of_the_draw():
     gaps = np.array([[12, 12], [7, 3], [2, 8]])
-    assert first_accepted((1, 5, 9), gaps, 20, 0.01) == [5, 5]
+    samples = Samples((1, 5, 9), np.empty((3, 9)), np.empty((3, 9)), (9.0,) * 3)
+    assert samples.first_accepted(gaps, 20, 0.01) == [5, 5]
     assert rejected_from(20, 0.01) > 7
-    assert first_accepted((1, 5, 9), gaps, 5, 0.05) == [9, 5]
+    assert samples.first_accepted(gaps, 5, 0.05) == [9, 5]

@@ -4,33 +4,31 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
 from headgauge import paper
 from headgauge.errors import InputError
-from headgauge.paper import fig2a_length, reproducing
+from headgauge.paper import reproducing
 from headgauge.paper.choices import CHOICES, GUIDELINE_RULES
-from headgauge.paper.measured import Measured
-from headgauge.paper.verdicts import JUDGES
-from headgauge.runs import UnitKey
+from headgauge.paper.verdicts import CLAIMS
+from headgauge.runs import UnitKey, load_run
 from headgauge.runs.paper_schema import PAPER_TABLES, UNTESTABLE
 from headgauge.runs.schema import frame_schema
 
 LENGTHS = (20, 40, 110)
 
 
-def test_every_frame_has_its_schema_and_rows(found):
-    assert found.paper.keys() == PAPER_TABLES.keys()
+def test_every_frame_has_its_schema_and_rows(kept):
+    assert kept.paper.keys() == PAPER_TABLES.keys()
     for name, row in PAPER_TABLES.items():
-        assert dict(found.paper[name].schema) == dict(frame_schema(row)), name
-        floats = found.paper[name].select(pl.col(pl.Float64))
+        assert dict(kept.paper[name].schema) == dict(frame_schema(row)), name
+        floats = kept.paper[name].select(pl.col(pl.Float64))
         assert not any(column.is_nan().any() for column in floats), name
         if "text" in row.__annotations__:
-            assert set(found.paper[name]["text"]) <= found.scans.keys(), name
+            assert set(kept.paper[name]["text"]) <= kept.scans.keys(), name
     # Growth begins at L = 256, and this run ends at 110.
-    empty = {name for name, frame in found.paper.items() if frame.is_empty()}
+    empty = {name for name, frame in kept.paper.items() if frame.is_empty()}
     assert empty == {"fig2c_growth"}
 
 
@@ -78,14 +76,6 @@ def test_it_contains_a_scan_of_the_longest_windows(kept):
     assert set(kept.scan.curves["vectors"]) == {"value"}
 
 
-def test_two_runs_are_equal(found, kept):
-    """One in memory, one in a folder."""
-    for name, table in found.paper.items():
-        assert table.equals(kept.paper[name]), name
-    assert found.folder is None
-    assert kept.scan.heads.equals(found.scan.heads)
-
-
 def test_a_finished_run_is_read_again(kept, reproduce, parquet_bytes, settings):
     before = parquet_bytes(kept.folder)
     again = reproduce(out=kept.folder)
@@ -95,27 +85,27 @@ def test_a_finished_run_is_read_again(kept, reproduce, parquet_bytes, settings):
         reproduce(out=kept.folder, settings=replace(settings, seed=1))
 
 
-def test_random_weights_prove_nothing(found):
-    losses = [unit["loss"] for unit in found.scan.manifest["units"].values()]
+def test_random_weights_prove_nothing(kept):
+    losses = [unit["loss"] for unit in kept.scan.manifest["units"].values()]
     assert losses == pytest.approx([math.log(100)] * 6, rel=0.03)
-    said = found.scan.untrained()
+    said = kept.scan.untrained()
     assert said is not None
     assert said.startswith(f"random weights: a loss of {min(losses):.2f} nats")
     assert "guessing among 100 tokens" in said
-    for table in (found.paper["verdicts"], found.paper["readings"]):
-        assert table.height == len(JUDGES)
+    for table in (kept.paper["verdicts"], kept.paper["readings"]):
+        assert table.height == len(CLAIMS)
         assert set(table["verdict"]) == {UNTESTABLE}
         assert set(table["comment"]) == {said}
-    assert found.scan.notes()[0] == said
+    assert kept.scan.notes()[0] == said
 
 
-def test_a_model_that_predicts_is_judged(found):
-    units = found.scan.manifest["units"]
+def test_a_model_that_predicts_is_judged(kept):
+    units = kept.scan.manifest["units"]
     trained = {name: unit | {"loss": 3.3} for name, unit in units.items()}
-    scan = replace(found.scan, manifest={**found.scan.manifest, "units": trained})
+    scan = replace(kept.scan, manifest={**kept.scan.manifest, "units": trained})
     assert scan.untrained() is None
     nothing = {name: unit | {"loss": None} for name, unit in units.items()}
-    unknown = replace(found.scan, manifest={**found.scan.manifest, "units": nothing})
+    unknown = replace(kept.scan, manifest={**kept.scan.manifest, "units": nothing})
     assert unknown.untrained() is None  # an encoder has no loss
 
 
@@ -130,17 +120,11 @@ def test_the_plan_has_a_unit_for_every_window_and_length(model, tokens, settings
     assert longer[: len(first)] == first
 
 
-def test_figure_2a_has_the_lengths_of_the_run(found):
-    assert fig2a_length.Config().lengths != LENGTHS
-    assert set(found.paper["fig2a"]["length"]) == set(LENGTHS)
-    assert np.isfinite(found.paper["fig2a"]["mean"].to_numpy()).all()
-
-
-def test_a_single_text_is_looked_at_and_not_judged(found, settings):
+def test_a_single_text_is_looked_at_and_not_judged(kept, settings):
     """With weights that predict: one text, and a choice that was given."""
-    scan = _trained(found.scan)
-    measured = {"a": Measured.of(found.scan)}
-    paper, judging = reproducing.judged_frames(measured, {"a": scan}, settings, False)
+    scan = _trained(kept.scan)
+    tables = {"a": load_run(kept.scan.folder).tables}
+    paper, judging = reproducing.judged_frames(tables, {"a": scan}, settings, False)
     words = set(paper["verdicts"]["verdict"])
     assert words <= {"one text: not judged", "too few rows to judge", UNTESTABLE}
     assert "one text: not judged" in words
@@ -148,7 +132,7 @@ def test_a_single_text_is_looked_at_and_not_judged(found, settings):
     assert judging.chosen_on is None
     assert judging.reading == ("scaled", "random")
     for name in PAPER_TABLES.keys() - {"verdicts", "readings"}:
-        assert paper[name].drop("text").equals(found.paper[name].drop("text")), name
+        assert paper[name].drop("text").equals(kept.paper[name].drop("text")), name
 
 
 def _trained(scan):

@@ -1,6 +1,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from html import escape
 
 import pytest
@@ -60,10 +61,9 @@ def test_a_folder_is_told_from_that_of_a_scan(kept, tmp_path):
         Reproduction.load(tmp_path)
 
 
-def test_without_a_folder_nothing_is_drawn(found):
-    assert found.folder is None
+def test_without_a_folder_nothing_is_drawn(kept):
     with pytest.raises(InputError, match="has no folder to draw into"):
-        found.draw()
+        replace(kept, folder=None).draw()
 
 
 def test_keeping_twice_is_the_same_bytes(kept, parquet_bytes):

@@ -6,6 +6,7 @@ import pytest
 from headgauge.errors import InputError
 from headgauge.paper import LENGTHS, ReproduceSettings, quick
 from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice
+from headgauge.paper.settings import EXPERIMENT, task
 from headgauge.runs import UnitKey
 
 LONGEST, SHORTER = UnitKey(0, 1024), UnitKey(0, 256)
@@ -15,11 +16,11 @@ MORE = len(GUIDELINE_RULES)
 
 
 def _parts(settings: ReproduceSettings, key: UnitKey) -> Counter:
-    return Counter(request.part for request in settings.requests(key))
+    return Counter(request.part for request in task(settings, key).curves)
 
 
 def _one(settings: ReproduceSettings, key: UnitKey, part: str):
-    (found,) = (request for request in settings.requests(key) if request.part == part)
+    (found,) = (request for request in task(settings, key).curves if request.part == part)
     return found
 
 
@@ -40,7 +41,7 @@ def test_the_first_longest_window():
     beyond = _one(FULL, LONGEST, "beyond")
     assert beyond.rows == 64
     assert beyond.top_ns == (128, 164, 205, 256, 328, 410, 512, 655, 819, 960)
-    choices = [each for each in FULL.requests(LONGEST) if each.part == "choices"]
+    choices = [each for each in task(FULL, LONGEST).curves if each.part == "choices"]
     named = {Choice(each.vectors, each.scale, each.keys) for each in choices}
     assert named == set(CHOICES) - {CHOSEN}
     assert {(each.rows, max(each.top_ns)) for each in choices} == {(128, 100), (16, 960)}
@@ -53,12 +54,12 @@ def test_a_shorter_first_window():
     assert _parts(FULL, SHORTER) == {"paper": 1, "beyond": 1, "rules": 5}
     assert _one(FULL, SHORTER, "beyond").top_ns == (102, 128, 164, 205, 240)
     assert _parts(FULL, UnitKey(0, 64)) == {"paper": 1, "rules": 5}  # nothing beyond N = 100
-    rules = [each for each in FULL.requests(SHORTER) if each.part == "rules"]
+    rules = [each for each in task(FULL, SHORTER).curves if each.part == "rules"]
     assert {each.top_ns for each in rules} == {(5,)}
 
 
 def test_rules_are_put_on_the_chosen_one():
-    rules = [each for each in FULL.requests(LONGEST) if each.part == "rules"]
+    rules = [each for each in task(FULL, LONGEST).curves if each.part == "rules"]
     assert [each.rule for each in rules] == [*RULES, *GUIDELINE_RULES]
     assert all(each.normalizer is not None for each in rules)
     assert {(each.vectors, each.scale, each.keys, each.rows) for each in rules} == {
@@ -80,14 +81,14 @@ def test_every_longest_window_is_scanned():
         scanned = _one(FULL, UnitKey(window, 1024), "curves")
         assert (scanned.table, scanned.vectors, scanned.keys) == ("curves", "value", "visible")
         assert scanned.rows is None
-        assert FULL.judged(UnitKey(window, 1024))
-    assert not FULL.judged(SHORTER)
+        assert task(FULL, UnitKey(window, 1024)).judged
+    assert not task(FULL, SHORTER).judged
     # The first request's vectors carry the measures that need no N.
-    assert FULL.requests(LONGEST)[0].part == "curves"
+    assert task(FULL, LONGEST).curves[0].part == "curves"
 
 
 def test_probes_run_in_the_first_longest_window_vanishing_weights_in_all():
-    probes = {probe.part: probe for probe in FULL.probes(LONGEST)}
+    probes = {probe.part: probe for probe in task(FULL, LONGEST).probes}
     # Algorithm 5 pays for itself alone: the other rules are booked with the other rules.
     tables = {
         "vanishing": "vanishing", "sensitivity": "sensitivity", "rules": "sensitivity",
@@ -95,28 +96,28 @@ def test_probes_run_in_the_first_longest_window_vanishing_weights_in_all():
     }  # fmt: skip
     assert {part: probe.table for part, probe in probes.items()} == tables
     for key in (SHORTER, UnitKey(1, 1024), UnitKey(2, 32)):
-        assert [probe.part for probe in FULL.probes(key)] == ["vanishing"]
+        assert [probe.part for probe in task(FULL, key).probes] == ["vanishing"]
     chosen = replace(FULL, choice=Choice("hidden", "raw", "visible"))
-    kinds = {probe.part: probe.kinds for probe in chosen.probes(LONGEST)}
+    kinds = {probe.part: probe.kinds for probe in task(chosen, LONGEST).probes}
     assert kinds["points"] == kinds["coverage"] == ("hidden",)
-    assert set(chosen.kinds(UnitKey(1, 256))) == {"hidden"}
+    assert set(task(chosen, UnitKey(1, 256)).kinds) == {"hidden"}
 
 
 def test_choosing_looks_at_every_choice_alike_and_at_nothing_else():
     looking = replace(ReproduceSettings(), choosing=True)
-    asked = looking.requests(LONGEST)
+    asked = task(looking, LONGEST).curves
     assert {Choice(each.vectors, each.scale, each.keys) for each in asked} == set(CHOICES)
     assert {(each.part, each.rule, each.rows, max(each.top_ns)) for each in asked} == {
         ("choices", "model", 128, 100), ("choices", "model", 16, 960),
     }  # fmt: skip
     assert len(asked) == 2 * len(CHOICES)
-    assert looking.requests(SHORTER) == looking.probes(LONGEST) == ()
-    assert not looking.judged(LONGEST)
+    assert task(looking, SHORTER).curves == task(looking, LONGEST).probes == ()
+    assert not task(looking, LONGEST).judged
 
 
 def test_before_a_choice_nothing_can_be_measured_in_full():
     with pytest.raises(InputError, match="no choice of vectors and keys has been made yet"):
-        ReproduceSettings().requests(LONGEST)
+        task(ReproduceSettings(), LONGEST)
 
 
 def test_other_choices_may_have_been_looked_at_before():
@@ -129,7 +130,7 @@ def test_other_choices_may_have_been_looked_at_before():
 def test_the_guidelines_rules_are_measured_whatever_was_asked_for():
     for asked in ((), ("sparsemax",), ("softmax T=0.1", "ssmax")):
         for window in (0, 2):
-            requests = replace(FULL, rules=asked).requests(UnitKey(window, 1024))
+            requests = task(replace(FULL, rules=asked), UnitKey(window, 1024)).curves
             rules = [each for each in requests if each.rule in GUIDELINE_RULES]
             assert {each.rule for each in rules} == set(GUIDELINE_RULES)
             assert all(16 in each.top_ns and each.rows == 128 for each in rules)
@@ -144,7 +145,7 @@ def test_all_choices_are_measured_like_the_chosen_one():
         "curves": 1, "paper": 1, "choices": others, "beyond": others + 1,
         "rules": 5 * (others + 1) + MORE,
     }  # fmt: skip
-    full = [each for each in everything.requests(SHORTER) if each.part == "choices"]
+    full = [each for each in task(everything, SHORTER).curves if each.part == "choices"]
     assert {each.rows for each in full} == {None}
     assert {each.top_ns for each in full} == {tuple(range(1, 101))}
 
@@ -153,7 +154,7 @@ def test_another_choice_takes_its_place():
     chosen = replace(FULL, choice=Choice("value", "raw", "visible"))
     paper = _one(chosen, LONGEST, "paper")
     assert (paper.vectors, paper.scale, paper.keys) == ("value", "raw", "visible")
-    others = [each for each in chosen.requests(LONGEST) if each.part == "choices"]
+    others = [each for each in task(chosen, LONGEST).curves if each.part == "choices"]
     assert any((each.vectors, each.scale, each.keys) == ("final", "unit", "all") for each in others)
 
 
@@ -163,7 +164,7 @@ def test_no_curve_is_asked_for_twice():
         for key in (LONGEST, SHORTER, UnitKey(1, 1024), UnitKey(1, 32)):
             asked = [
                 (request.table, *request.choice.values(), n)
-                for request in settings.requests(key)
+                for request in task(settings, key).curves
                 for n in request.top_ns
             ]
             assert len(set(asked)) == len(asked)
@@ -186,8 +187,7 @@ def test_quick_has_the_same_parts_from_fewer_rows():
     assert 0 < fast.paper_rows < 128
     assert {1, 2, 4, 5, 8, 10, 16, 20, 32, 64, 100} <= set(paper.top_ns)
     assert len(paper.top_ns) < 60
-    assert (fast.fig4.rows, len(fast.fig4.temperatures)) == (8, 13)
-    assert fast.fig4.epsilons == FULL.fig4.epsilons
+    assert (fast.sensitivity_rows, len(fast.temperatures)) == (8, 13)
     for fewer, full in zip(vars(fast).items(), vars(FULL).items(), strict=True):
         if fewer[0].endswith("_rows") and full[1] is not None:
             assert fewer[1] <= full[1], fewer[0]
@@ -221,10 +221,9 @@ def test_mistakes_are_refused_in_a_line(wrong, line):
 
 def test_what_identifies_a_run():
     assert ReproduceSettings(lengths=(11,)).length == 11
-    assert FULL.reproduces
-    assert "Algorithms 1 to 5" in FULL.pseudocode
+    assert "Algorithms 1 to 5" in EXPERIMENT.pseudocode
     kept = FULL.as_dict()
     assert ReproduceSettings().as_dict()["choice"] is None
     assert kept["choice"] == vars(CHOSEN)
-    assert kept["fig4"]["epsilons"] == (1e-3, 1e-1, 10.0)
+    assert kept["temperatures"] == FULL.temperatures
     assert kept["paper_rows"] is None

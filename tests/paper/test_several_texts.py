@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 import torch
 
-from headgauge import models, paper
+from headgauge import paper
 from headgauge.errors import InputError
 from headgauge.paper import Reproduction, choice_table, reproducing
 from headgauge.paper.choices import CHOICES, Choice
-from headgauge.paper.measured import Measured
 from headgauge.paper.settings import quick
-from headgauge.paper.verdicts import JUDGES
+from headgauge.paper.verdicts import CLAIMS
+from headgauge.runs import load_run
 from headgauge.runs.paper_schema import PAPER_TABLES
 
 NAMES = ("tokens", "tokens 2")
@@ -33,6 +33,11 @@ def two(reproduce, small, tokens, other_tokens, tmp_path_factory) -> Reproductio
     return reproduce([tokens[:, :40], other_tokens[:, :40]], settings=small, out=place)
 
 
+def _tables(scan):
+    """All that was measured, the tables of the figures among it."""
+    return load_run(scan.folder).tables
+
+
 def _plan(model, texts, settings):
     source = reproducing.source_of(model, None, None, None)
     return paper.make_reproduction(source, texts, settings)
@@ -43,8 +48,8 @@ def test_every_row_names_its_text(two):
     for name, frame in two.paper.items():
         if "text" in frame.columns and not frame.is_empty():
             assert frame["text"].unique(maintain_order=True).to_list() == list(NAMES), name
-    assert len(two.paper["readings"]) == 2 * len(JUDGES)
-    assert len(two.paper["verdicts"]) == len(JUDGES)
+    assert len(two.paper["readings"]) == 2 * len(CLAIMS)
+    assert len(two.paper["verdicts"]) == len(CLAIMS)
 
 
 def test_the_choice_is_the_closest_on_the_first_text(two):
@@ -59,14 +64,14 @@ def test_the_choice_is_the_closest_on_the_first_text(two):
     assert two.judging.chosen_on == NAMES[0]
     # Every text is measured with it, in full.
     for scan in two.scans.values():
-        curves = Measured.of(scan).curves.filter(rule="model", window=0)
+        curves = _tables(scan)["paper_curves"].filter(rule="model", window=0)
         full = curves.filter(rows=20).select("vectors", "scale", "keys").unique().rows()
         assert full == [tuple(vars(chosen).values())]
 
 
 def test_the_choosing_text_has_the_other_choices_from_the_look(two):
     """They are not measured twice, and the figures have them all the same."""
-    first, second = (Measured.of(scan).curves for scan in two.scans.values())
+    first, second = (_tables(scan)["paper_curves"] for scan in two.scans.values())
     assert first.filter(rule="model").select("vectors", "scale", "keys").n_unique() == 1
     assert second.filter(rule="model").select("vectors", "scale", "keys").n_unique() == 16
     fig3 = two.paper["fig3"].filter(rule="model", text=NAMES[0])
@@ -82,17 +87,20 @@ def test_what_the_second_text_holds_changes_no_choice(two, reproduce, small, tok
         mine, theirs = (each.paper[name].filter(text=NAMES[0]) for each in (again, two))
         assert mine.equals(theirs), name
     assert not again.paper["fig3"].equals(two.paper["fig3"])
+    # And a run in memory is the same as one in a folder.
+    assert again.folder is None
+    assert again.scan.heads.equals(two.scan.heads)
 
 
 def test_the_first_text_is_the_one_that_is_looked_at(model, small, tokens, other_tokens, unchecked):
     a, b = tokens[:, :40], other_tokens[:, :40]
     looked = [
-        reproducing._look(_plan(model, texts, small), None, reproducing._Steps(None, 3))[1]
-        for texts in ([b], [b, a], [a, b])
+        reproducing._look(_plan(model, texts, small), None, None) for texts in ([b], [b, a], [a, b])
     ]
-    assert looked[0].equals(looked[1])
-    assert not looked[0].equals(looked[2])
-    assert choice_table.closest(looked[0]) in CHOICES
+    (curves, chosen), (same, again), (other, _) = looked
+    assert curves.equals(same)
+    assert chosen == again
+    assert not curves.equals(other)
 
 
 def test_it_is_read_again_as_it_was(two):
@@ -108,25 +116,23 @@ def test_it_is_read_again_as_it_was(two):
     assert any("for judging" in line for line in read.judging.stands)
 
 
-@pytest.mark.parametrize("after", ["choosing", "first", "second"])
-def test_an_interrupted_run_goes_on_to_the_same_bytes(
-    two, reproduce, small, tokens, other_tokens, parquet_bytes, tmp_path, after
+def test_a_run_that_is_interrupted_again_and_again_goes_on_to_the_same_bytes(
+    two, reproduce, small, tokens, other_tokens, parquet_bytes, tmp_path
 ):
     folder = tmp_path / "run"
     texts = [tokens[:, :40], other_tokens[:, :40]]
-    units = {"choosing": ("choosing", 1), "first": ("texts/tokens", 1),
-             "second": ("texts/tokens-2", 1)}  # fmt: skip
-    place, count = units[after]
+    for place in ("choosing", "texts/tokens", "texts/tokens-2"):
 
-    def stop(share: float) -> None:
-        if len(list((folder / place).glob("units/w*"))) == count:
-            raise KeyboardInterrupt
+        def stop(share: float, place: str = place) -> None:
+            if len(list((folder / place).glob("units/w*"))) == 1:
+                raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        reproduce(texts, settings=small, out=folder, progress=stop)
-    assert not (folder / "paper").exists()
-    with pytest.raises(InputError, match=r"is no reproduction|is not finished"):
-        Reproduction.load(folder)
+        with pytest.raises(KeyboardInterrupt):
+            reproduce(texts, settings=small, out=folder, progress=stop)
+        assert (folder / place).exists()
+        assert not (folder / "paper").exists()
+        with pytest.raises(InputError, match=r"is no reproduction|is not finished"):
+            Reproduction.load(folder)
     shares: list[float] = []
     again = reproduce(texts, settings=small, out=folder, progress=shares.append)
     assert shares == sorted(shares)
@@ -145,24 +151,6 @@ def test_another_run_in_the_folder_is_refused(two, reproduce, small, tokens, oth
     ):
         with pytest.raises(InputError, match="other settings"):
             reproduce(texts, settings=settings, out=two.folder)
-
-
-def test_a_choice_that_is_given_leaves_all_texts_for_judging(
-    reproduce, small, tokens, other_tokens
-):
-    given = replace(small, choice=Choice("value", "raw", "visible"))
-    found = reproduce([tokens[:, :40], other_tokens[:, :40]], settings=given)
-    assert found.judging.choice == vars(Choice("value", "raw", "visible"))
-    assert found.judging.chosen_on is None
-    assert found.judging.reading == ("scaled", "random")
-    assert not any("for choosing" in line for line in found.judging.stands)
-    for scan in found.scans.values():  # nobody looked before
-        curves = Measured.of(scan).curves.filter(rule="model")
-        assert curves.select("vectors", "scale", "keys").n_unique() == 16
-
-
-def _text(name: str, words: str) -> models.SourceText:
-    return models.SourceText(name, words, "made up", "a test")
 
 
 def test_the_same_text_twice_is_refused(model, tokens, small):
@@ -195,20 +183,21 @@ def test_a_quick_run_reads_one_text(model, tokens, other_tokens, small):
     )
 
 
-def test_a_quick_run_judges_nothing(reproduce, small, tokens):
-    found = reproduce(tokens[:, :40], settings=quick(replace(small, windows=1)))
+def test_a_quick_run_judges_nothing(reproduce, small, tokens, tmp_path):
+    settings = quick(replace(small, windows=1))
+    found = reproduce(tokens[:, :40], settings=settings, out=tmp_path / "run")
     scan = found.scan
     units = {name: unit | {"loss": 3.3} for name, unit in scan.manifest["units"].items()}
     trained = replace(scan, manifest={**scan.manifest, "units": units})
-    measured = {"a": Measured.of(scan)}
+    tables = {"a": _tables(scan)}
     settings = replace(quick(small), choice=Choice(**found.judging.choice))
     for chooses in (True, False):
-        paper, judging = reproducing.judged_frames(measured, {"a": trained}, settings, chooses)
+        paper, judging = reproducing.judged_frames(tables, {"a": trained}, settings, chooses)
         words = set(paper["verdicts"]["verdict"])
         assert words <= {
             "one text: not judged", "too few rows to judge", "cannot be tested here",
         }  # fmt: skip
-        assert paper["verdicts"]["held"].sum() <= len(JUDGES) * (not chooses)
+        assert paper["verdicts"]["held"].sum() <= len(CLAIMS) * (not chooses)
         assert judging.stands[0].endswith("a look, nothing is judged")
 
 
@@ -218,10 +207,14 @@ def test_two_texts_of_a_model_that_predicts_are_judged(two, small):
     for name, scan in two.scans.items():
         units = {key: unit | {"loss": 3.3} for key, unit in scan.manifest["units"].items()}
         scans[name] = replace(scan, manifest={**scan.manifest, "units": units})
-    measured = {name: Measured.of(scan) for name, scan in two.scans.items()}
+    tables = {name: _tables(scan) for name, scan in two.scans.items()}
     settings = replace(small, choice=Choice(**two.judging.choice))
     for chooses, most in ((True, 1), (False, 2)):
-        paper, _ = reproducing.judged_frames(measured, scans, settings, chooses)
+        paper, judging = reproducing.judged_frames(tables, scans, settings, chooses)
+        # A choice that is given leaves all texts for judging.
+        assert judging.chosen_on == (NAMES[0] if chooses else None)
+        assert any("for choosing" in line for line in judging.stands) == chooses
+        assert chooses or judging.reading == ("scaled", "random")
         verdicts = paper["verdicts"]
         free = verdicts["where"].str.contains("Lemma 1|Corollary 1|Table 1")
         leaning = verdicts.filter(~free)

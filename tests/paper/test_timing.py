@@ -1,8 +1,14 @@
-import pytest
+import math
+from dataclasses import replace
 
-from headgauge.paper import ReproduceSettings, quick
-from headgauge.paper.literal import LiteralTime
-from headgauge.paper.timing import PAPER_SECONDS, WHAT, algorithms_seconds, timing_table
+import pytest
+import torch
+
+from headgauge.paper import ReproduceSettings, make_reproduction, quick, reproducing, timing
+from headgauge.paper.choices import Choice
+from headgauge.paper.timing import LiteralTime, timing_table
+from headgauge.registry.published import ALGORITHMS, RUN_TIME, SECONDS
+from headgauge.theory.normalization.selection import top_n
 
 SETTINGS = ReproduceSettings(lengths=(32, 64, 128), windows=2)
 UNITS = {
@@ -13,7 +19,7 @@ UNITS = {
     "w0001-L00032": {"forward": 1000.0, "paper": 1000.0},
     "w0001-L00128": {"forward": 1000.0, "paper": 1000.0, "sensitivity": 1000.0},
 }  # fmt: skip
-LOOPS = [LiteralTime(str(n), 100.0 * n, 0.01 * n) for n in range(1, 6)]
+LOOPS = {str(n): LiteralTime(100.0 * n, 0.01 * n) for n in range(1, 6)}
 
 
 def test_each_algorithm_pays_for_its_passes():
@@ -24,33 +30,29 @@ def test_each_algorithm_pays_for_its_passes():
     assert [row["literal_seconds"] for row in table] == [100.0, 200.0, 300.0, 400.0, 500.0]
     assert [row["ratio"] for row in table] == [3.4, 10.0, 15.0, 20.0, 71.4]
     assert [row["literal_share"] for row in table] == pytest.approx([0.01, 0.02, 0.03, 0.04, 0.05])
-    assert [row["paper_seconds"] for row in table] == list(PAPER_SECONDS.values())
-    assert [row["what"] for row in table] == list(WHAT.values())
+    assert [row["paper_seconds"] for row in table] == list(SECONDS.values())
+    assert [row["what"] for row in table] == list(ALGORITHMS.values())
 
 
 def test_the_papers_times_add_up_to_what_it_says():
-    """18 h 13 min, a minute of rounding apart."""
-    assert sum(PAPER_SECONDS.values()) == pytest.approx(18 * 3600 + 13 * 60, abs=61)
-
-
-def test_the_shared_pass_counts_once():
-    assert algorithms_seconds(timing_table(UNITS, LOOPS, SETTINGS)) == pytest.approx(36.5)
+    """A minute of rounding apart."""
+    assert RUN_TIME == "18 h 13 min"
+    assert sum(SECONDS.values()) == pytest.approx(18 * 3600 + 13 * 60, abs=61)
 
 
 def test_what_was_not_measured_is_none():
     units = {"w0000-L00128": {"forward": 3.0, "paper": 1.0}}
-    table = timing_table(units, LOOPS[:3], SETTINGS)
+    table = timing_table(units, {n: LOOPS[n] for n in "123"}, SETTINGS)
     assert table[4]["ours_seconds"] is table[4]["ratio"] is table[4]["literal_seconds"] is None
     assert table[3]["literal_share"] is None
     assert table[3]["ours_seconds"] == 4.0
     assert table[0]["ratio"] is None  # no shorter window: nothing to divide by
-    assert algorithms_seconds(table) is None
 
 
 def test_fewer_rows_are_said():
     fast = quick(SETTINGS)
     for row in timing_table(UNITS, LOOPS, fast):
-        rows = fast.fig4.rows if row["algorithm"] == "5" else fast.paper_rows
+        rows = fast.sensitivity_rows if row["algorithm"] == "5" else fast.paper_rows
         assert row["note"].startswith(f"{rows} of 128 query rows"), row["algorithm"]
         # Less was measured than the literal loop stands for: there is nothing to divide.
         assert (row["ratio"] is None) == (row["algorithm"] != "5")
@@ -61,9 +63,57 @@ def test_fewer_rows_are_said():
     assert "without the tests themselves" in notes[2]
 
 
-def test_the_table_of_the_run(found):
-    assert [row["algorithm"] for row in found.timing] == ["1", "2", "3", "4", "5"]
-    for row in found.timing:
+def test_the_table_of_the_run(kept):
+    assert [row["algorithm"] for row in kept.timing] == ["1", "2", "3", "4", "5"]
+    for row in kept.timing:
         assert row["ours_seconds"] > 0
         assert row["literal_seconds"] > 0
         assert 0 < row["literal_share"] < 1
+
+
+# The literal loops
+
+
+def _plan(model, tokens, settings):
+    source = reproducing.source_of(model, None, None, None)
+    return make_reproduction(source, tokens, settings).first
+
+
+def test_times_are_positive_and_from_a_part(model, tokens, settings, unchecked):
+    threads = torch.get_num_threads()
+    plan = _plan(model, tokens, settings)
+    found = timing.literal_times(plan, settings, 8)
+    assert list(found) == ["1", "2", "3", "4", "5"]
+    for each in found.values():
+        assert math.isfinite(each.seconds)
+        assert each.seconds > 0
+        assert 0 < each.share < 1
+    assert torch.get_num_threads() == threads
+    whole = 110 * 8
+    grid = 5 * 3  # temperatures and ε
+    assert found["5"].share == pytest.approx(timing.ROWS * timing._TIMES / (whole * grid))
+    assert found["4"].share == pytest.approx(timing.ROWS / whole)
+    assert found["3"].share == pytest.approx(timing.ROWS / whole * 10 / 100)
+    for number, other in timing.literal_times(plan, settings, 16).items():  # twice the heads
+        assert found[number].share == pytest.approx(2 * other.share)
+
+
+@pytest.mark.parametrize("choice", [Choice("final"), Choice("value", "raw", "visible")])
+def test_the_captured_rows_are_the_models(model, tokens, settings, attended, choice):
+    chosen = replace(settings, choice=choice)
+    head = timing._capture(_plan(model, tokens, chosen), chosen)
+    assert head is not None
+    places = [int((at + 0.5) * 110 / timing.ROWS) for at in range(timing.ROWS)]
+    seen = attended(0, 110)
+    wanted = seen.weights[1, 3, places]  # the last head of the middle layer
+    assert torch.allclose(head.weights, wanted, rtol=1e-4, atol=1e-7)
+    assert head.visible.sum(-1).tolist() == [place + 1 for place in places]
+    if choice.vectors == "final":
+        assert torch.allclose(head.vectors, seen.final, atol=1e-5)
+    else:
+        assert head.vectors.shape == (110, 8)
+        lengths = head.vectors.norm(dim=-1)
+        assert not torch.allclose(lengths, torch.ones_like(lengths), atol=1e-2)
+    a, x, selected = head.selected(2, 4)
+    assert len(a) == len(x) == (110 if choice.keys == "all" else places[2] + 1)
+    assert torch.equal(selected, top_n(a, 4))

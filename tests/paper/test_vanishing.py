@@ -12,7 +12,7 @@ import torch
 from headgauge import models
 from headgauge.paper import vanishing
 from headgauge.paper.choices import RULES, rule
-from headgauge.paper.vanishing import BOUNDS, MEASURES, Config, probe
+from headgauge.paper.vanishing import BOUNDS, MEASURES, TOP, probe
 from headgauge.runs.paper_schema import VanishingRow
 from headgauge.runs.schema import VanishingHeadRow, frame_schema
 from headgauge.theory.normalization import vanishing as theory
@@ -21,9 +21,9 @@ from model_families import Case, case
 WHERE = {"window": 0, "length": 24, "layer": 0, "occurrence": 0, "module": "m", "head": 0}
 
 
-def _measured(call: models.ObservedCall, head: int, config: Config, rules: tuple[str, ...] = ()):
+def _measured(call: models.ObservedCall, head: int, rules: tuple[str, ...] = ()):
     given: Any = SimpleNamespace(call=call, head=head, where=WHERE)
-    return {row["rule"]: row for row in probe(config, rules).measure(given, lambda kind: None)}
+    return {row["rule"]: row for row in probe(4, rules).measure(given, lambda kind: None)}
 
 
 def _places(queries: int, count: int) -> list[int]:
@@ -32,7 +32,7 @@ def _places(queries: int, count: int) -> list[int]:
     return sorted({round(each) for each in np.linspace(first, queries - 1, count).tolist()})
 
 
-def _naive(call: Any, head: int, places: list[int], top: int) -> dict[str, float | None]:
+def _naive(call: Any, head: int, places: list[int]) -> dict[str, float | None]:
     """Row by row, in float64, on the visible keys alone."""
     found: dict[str, list[float]] = {name: [] for name in MEASURES}
     for place in places:
@@ -43,7 +43,7 @@ def _naive(call: Any, head: int, places: list[int], top: int) -> dict[str, float
         weights, logits = block.weights[0].double(), block.logits[0][keys].double()
         ordered = weights.sort(descending=True).values
         found["largest_weight"].append(float(ordered[0]))
-        found["top_mass"].append(float(ordered[:top].sum()))
+        found["top_mass"].append(float(ordered[:TOP].sum()))
         if (rest := float(weights[1:].sum())) > 0:
             found["largest_off_sink"].append(float(weights[1:].max()) / rest)
         n = len(keys)
@@ -65,14 +65,12 @@ def _naive(call: Any, head: int, places: list[int], top: int) -> dict[str, float
 )  # fmt: skip
 def test_every_head_is_theorys(family, kind, unchecked):
     """Causal and not, grouped queries, sliding windows, padding, and where only a softmax shows."""
-    made = case(family, kind)
-    config = Config(top=3, rows=4)
-    for call in made.calls():
+    for call in case(family, kind).calls():
         for head in range(call.heads):
-            found = _measured(call, head, config)["model"]
-            places = _places(call.queries, config.rows)
+            found = _measured(call, head)["model"]
+            places = _places(call.queries, 4)
             assert found["rows"] == len(places)
-            for name, wanted in _naive(call, head, places, config.top).items():
+            for name, wanted in _naive(call, head, places).items():
                 if wanted is None:
                     assert found[name] is None
                     continue
@@ -94,7 +92,7 @@ def _bounded(found: dict[str, Any]) -> None:
 def test_without_plain_logits_there_is_no_printed_bound(family, unchecked):
     """A softcap, a position bias, a sink: q·k alone says nothing of the weights."""
     for call in case(family, "eager").calls():
-        found = _measured(call, 0, Config(rows=4))["model"]
+        found = _measured(call, 0)["model"]
         if family == "t5" and call.cross:
             assert found["bound_printed"] is not None  # cross attention has no bias
             continue
@@ -148,9 +146,8 @@ def _rows(name: str) -> tuple[torch.Tensor, torch.Tensor | None]:
 def test_adversarial_rows(name, unchecked):
     logits, mask = _rows(name)
     call = _call(logits, mask)
-    config = Config(top=4, rows=4)
-    found = _measured(call, 0, config)["model"]
-    for measure, wanted in _naive(call, 0, _places(16, 4), 4).items():
+    found = _measured(call, 0)["model"]
+    for measure, wanted in _naive(call, 0, _places(16, 4)).items():
         if wanted is None:
             assert found[measure] is None
             continue
@@ -173,7 +170,7 @@ def test_adversarial_rows(name, unchecked):
 
 def test_a_head_that_sees_one_key_everywhere_has_no_row(unchecked):
     mask = torch.eye(16, 20, dtype=torch.bool)
-    assert _measured(_call(_rows("random")[0], mask), 0, Config(rows=4)) == {}
+    assert _measured(_call(_rows("random")[0], mask), 0) == {}
 
 
 @pytest.mark.parametrize("family", ["llama", "mistral"])
@@ -181,8 +178,7 @@ def test_rows_under_rules(family, unchecked):
     """The rule on the visible logits alone, row by row; no softmax bound is told of it."""
     made: Case = case(family, "sdpa")
     call: Any = made.calls()[1]
-    config = Config(top=3, rows=4)
-    found = _measured(call, 2, config, tuple(RULES))
+    found = _measured(call, 2, tuple(RULES))
     assert list(found) == ["model", *RULES]
     for name in RULES:
         largest, mass = [], []
@@ -192,7 +188,7 @@ def test_rows_under_rules(family, unchecked):
             weights = rule(name)(seen, torch.ones(len(seen), dtype=torch.bool))
             ordered = weights.sort(descending=True).values
             largest.append(float(ordered[0]))
-            mass.append(float(ordered[:3].sum()))
+            mass.append(float(ordered[:TOP].sum()))
         assert found[name]["largest_weight"] == pytest.approx(np.mean(largest), rel=1e-6)
         assert found[name]["top_mass"] == pytest.approx(np.mean(mass), rel=1e-6)
         assert all(found[name][bound] is None for bound in BOUNDS)
@@ -235,4 +231,4 @@ def test_the_figure_is_the_mean_over_heads_and_windows(kept):
 
 
 def test_a_run_without_rows_has_no_figure(frames):
-    assert vanishing.run(frames.measured(), Config()).is_empty()
+    assert vanishing.run(frames.left("vanishing")).is_empty()

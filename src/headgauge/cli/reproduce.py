@@ -188,7 +188,7 @@ def command(
     if sensitivity_rows is not None:
         if sensitivity_rows < 0:
             raise InputError(f"--sensitivity-rows needs 0 or more, got {sensitivity_rows}")
-        settings = replace(settings, fig4=replace(settings.fig4, rows=sensitivity_rows))
+        settings = replace(settings, sensitivity_rows=sensitivity_rows)
     source = ModelSource(name, dtype, device, revision)
     with notes.status(f"loading {name}"):
         source.open()

@@ -2,19 +2,16 @@
 
     vanishing          Lemma 1 and Corollary 1: the largest weight over L
     fig1_geometry      the ball B_r(s), on a circle and in real heads
-    fig2a_length       Algorithm 1: distance over L
-    fig2b_top_n        Algorithm 2: distance over N
+    figures            Algorithms 1, 2 and 4: distance over L and N, N_s/N over N; and all of these
     fig2c_critical     Algorithm 3: the critical N
-    fig3_separability  Algorithm 4: N_s/N over N
     fig4_sensitivity   Algorithm 5: g(T, ε)
     assumptions        Assumptions 1 and 2: how isotropic the vectors are, and how far apart
     coverage           Discussion: what several heads separate together
-    signs              Guideline 2: what goes with a head's separability
-    gains              Guidelines 2 and 3: what a colder or length-aware rule changes
+    guidelines         Guidelines 2 and 3: what goes with a head's separability, what rules change
 
-Each has `run(measured, config)`, which returns a frame. What they read comes from one pass over
-each window (`settings` says what is measured where). `verdicts` judges, by the limits in `limits`,
-text by text and over all texts, and `reproduce` does it all:
+What they read comes from one pass over each window (`settings` says what is measured where).
+`verdicts` judges, by the limits in `limits`, text by text and over all texts, and `reproduce` does
+it all:
 
     from headgauge import paper
 
@@ -26,8 +23,6 @@ text by text and over all texts, and `reproduce` does it all:
 
 from headgauge.paper.choices import CHOICES, RULES, Choice
 from headgauge.paper.estimating import estimate_reproduction
-from headgauge.paper.measured import Measured
-from headgauge.paper.reading import read_run
 from headgauge.paper.reproducing import make_reproduction, reproduce
 from headgauge.paper.result import Reproduction
 from headgauge.paper.settings import LENGTHS, QUICK_LENGTH, ReproduceSettings, halves, quick
@@ -38,13 +33,11 @@ __all__ = [
     "QUICK_LENGTH",
     "RULES",
     "Choice",
-    "Measured",
     "ReproduceSettings",
     "Reproduction",
     "estimate_reproduction",
     "halves",
     "make_reproduction",
     "quick",
-    "read_run",
     "reproduce",
 ]

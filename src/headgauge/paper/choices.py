@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from headgauge import normalizers
 from headgauge.errors import InputError
 from headgauge.models import VECTOR_KINDS
@@ -41,6 +44,11 @@ class Choice:
         """In a word: final/unit/all."""
         return f"{self.vectors}/{self.scale}/{self.keys}"
 
+    def scaled(self, vectors: Tensor) -> Tensor:
+        """In double precision, of the length it asks for."""
+        exact = vectors.cpu().double()
+        return torch.nn.functional.normalize(exact, dim=-1) if self.scale == "unit" else exact
+
 
 CHOICES = tuple(
     Choice(vectors, scale, keys)
@@ -57,7 +65,7 @@ RULES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 # What the guidelines are about: sharper than T = .1, and a factor that follows the length. SSMax
 # with s = 1 multiplies the logits by log n, 6.9 at n = 1024; this one equals softmax at n = 256.
-COLD = ("softmax T=0.1", "softmax T=0.01")
+COLD_RULES = ("softmax T=0.1", "softmax T=0.01")
 LENGTH_AWARE = "ssmax from n=256"
 GUIDELINE_RULES: dict[str, tuple[str, dict[str, Any]]] = {
     "softmax T=0.1": ("softmax", {"temperature": 0.1}),

@@ -7,11 +7,15 @@ and the bounds: printed (false), corrected 1/(2T), and the sharp (√2/ε)tanh(�
 
 Options that the paper leaves open: logits scaled by 1/√d, as the model does, or raw; v over the
 visible keys or over all L.
+
+Under other rules it is ‖rule((l + εv)/T) − rule(l/T)‖/ε on the model's own logits, from fewer rows
+than the figure itself, so that its largest head is a noisier maximum. A softmax at another
+temperature is the same figure shifted along T, so only the others are here. No bound of the figure
+holds for them: sparsemax moves by at most 1/T, entmax by less, and SSMax by up to ½ s log n/T.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,51 +25,51 @@ from torch import Tensor
 
 from headgauge import engine, models
 from headgauge.measure.requests import Probe, Vectors, spread_rows
-from headgauge.paper.measured import Measured
+from headgauge.paper.bands import mean
+from headgauge.paper.choices import rule
+from headgauge.registry.published import EPSILONS
 from headgauge.runs.paper_schema import SensitivityFigureRow
 from headgauge.runs.schema import frame_schema
 from headgauge.theory.normalization.finite_difference import sharp_bound
 from headgauge.theory.normalization.sensitivity import corollary_3, corollary_3_printed
 
-
-def grid(points: int) -> tuple[float, ...]:
-    """Temperatures from 1e-2 to 1e2, evenly on the logarithm."""
-    return tuple(float(f"{value:.6g}") for value in np.logspace(-2, 2, points))
+RULE_TEMPERATURES = (0.01, 0.0316228, 0.1, 0.316228, 1.0, 3.16228, 10.0, 100.0)
+UNDER = "random under {}"  # the direction's name in the tables, of a rule
 
 
-@dataclass(frozen=True)
-class Config:
-    """The paper's ε; temperatures, of which it says only "below .1" and "from 1 on"; how many query
-    rows of each head are drawn."""
-
-    temperatures: tuple[float, ...] = grid(25)
-    epsilons: tuple[float, ...] = (1e-3, 1e-1, 10.0)
-    rows: int = 64
-    seed: int = 0
-
-
-def probe(config: Config, seed: tuple[int, ...]) -> Probe:
-    """The measurement of one head."""
+def probe(rows: int, temperatures: tuple[float, ...], seed: tuple[int, ...]) -> Probe:
+    """The model's own softmax on some rows of a head."""
 
     def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
-        return list(_measure(head, config, seed))
+        call: models.ObservedCall = head.call
+        scaling = call.scaling if isinstance(call, models.AttentionCall) else None
+        blocks = [_directions(each, scaling, temperatures) for each in drawn(head, rows, seed)]
+        found: list[dict[str, Any]] = []
+        for logits, direction in blocks[0] if blocks else ():
+            values = np.concatenate([each[logits, direction] for each in blocks], axis=-1)
+            place = head.where | {"logits": logits, "direction": direction}
+            found += _rows(place, values, temperatures)
+        return found
 
     return Probe("sensitivity", "sensitivity", (), measure)
 
 
-def _measure(head: Any, config: Config, seed: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-    call: models.ObservedCall = head.call
-    scaling = call.scaling if isinstance(call, models.AttentionCall) else None
-    blocks = [_directions(rows, scaling, config) for rows in drawn_rows(head, config.rows, seed)]
-    for logits, direction in blocks[0] if blocks else ():
-        values = np.concatenate([each[logits, direction] for each in blocks], axis=-1)
-        epsilons = config.epsilons if values.ndim == 3 else (0.0,)
-        values = values.reshape(len(config.temperatures), len(epsilons), -1)
-        name = {"logits": logits, "direction": direction}
-        yield from sensitivity_rows(head.where | name, values, config.temperatures, epsilons)
+def rule_probe(rows: int, rules: Sequence[str], seed: tuple[int, ...]) -> Probe:
+    """Other rules on some rows of a head."""
+
+    def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
+        blocks = list(drawn(head, rows, seed))
+        found: list[dict[str, Any]] = []
+        for name in rules if blocks else ():
+            values = np.concatenate([_changes(each, name) for each in blocks], axis=-1)
+            place = head.where | {"logits": "scaled", "direction": UNDER.format(name)}
+            found += _rows(place, values, RULE_TEMPERATURES)
+        return found
+
+    return Probe("sensitivity", "rules", (), measure)
 
 
-class DrawnRows(NamedTuple):
+class Drawn(NamedTuple):
     """Query rows of a head with a random unit vector each: over the keys they see, and over all."""
 
     logits: Tensor
@@ -74,7 +78,7 @@ class DrawnRows(NamedTuple):
     over_all: Tensor
 
 
-def drawn_rows(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[DrawnRows]:
+def drawn(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[Drawn]:
     """`count` rows spread over the window, a block at a time; those that see no key are left out.
 
     The vectors depend on the seed and on which head it is, not on the order of the heads.
@@ -94,35 +98,35 @@ def drawn_rows(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[DrawnRo
         over_all = over_all[:, : logits.shape[1]]
         seen = torch.where(visible, over_all, 0.0)
         seen = seen / torch.linalg.vector_norm(seen, dim=-1, keepdim=True)
-        yield DrawnRows(logits, visible, seen, over_all)
+        yield Drawn(logits, visible, seen, over_all)
 
 
-def sensitivity_rows(
-    where: dict[str, Any],
-    values: np.ndarray,
-    temperatures: tuple[float, ...],
-    epsilons: tuple[float, ...],
+def _rows(
+    place: dict[str, Any], values: np.ndarray, temperatures: tuple[float, ...]
 ) -> Iterator[dict[str, Any]]:
-    """Rows of the table `sensitivity` from values (T, ε, rows): their mean and spread."""
+    """Rows of the table `sensitivity` from values (T, ε, rows), or (T, rows) for the limit ε → 0:
+    their mean and spread."""
+    epsilons = EPSILONS if values.ndim == 3 else (0.0,)
+    values = values.reshape(len(temperatures), len(epsilons), -1)
     for t, temperature in enumerate(temperatures):
         for e, epsilon in enumerate(epsilons):
             g = values[t, e]
-            mean = math.fsum(g.tolist()) / len(g)
-            variance = math.fsum(((g - mean) ** 2).tolist()) / max(1, len(g) - 1)
-            yield where | {
+            average = mean(g.tolist())
+            variance = math.fsum(((g - average) ** 2).tolist()) / max(1, len(g) - 1)
+            yield place | {
                 "epsilon": epsilon,
                 "temperature": temperature,
                 "rows": len(g),
-                "sensitivity": mean,
+                "sensitivity": average,
                 "spread": math.sqrt(variance),
             }
 
 
 def _directions(
-    rows: DrawnRows, scaling: float | None, config: Config
+    rows: Drawn, scaling: float | None, temperatures: tuple[float, ...]
 ) -> dict[tuple[str, str], np.ndarray]:
     logits, visible, seen, over_all = rows
-    grid = (config.temperatures, config.epsilons)
+    grid = (temperatures, EPSILONS)
     found = engine.sensitivity(logits, visible, *grid, seen)
     everywhere = engine.sensitivity(logits, visible, *grid, over_all, worst=False)
     assert found.worst is not None
@@ -141,58 +145,54 @@ def _directions(
     return measures
 
 
-def run(measured: Measured, config: Config) -> pl.DataFrame:
+def _changes(rows: Drawn, name: str) -> np.ndarray:
+    """(T, ε, rows)."""
+    # ε = 0 first: the weights that the others are compared with.
+    steps = torch.tensor([0.0, *EPSILONS], dtype=torch.float64, device=rows.seen.device)
+    moved = rows.logits.double() + steps[:, None, None] * rows.seen
+    mask = rows.visible.expand(moved.shape)
+    found = []
+    for temperature in RULE_TEMPERATURES:
+        weights = rule(name)(moved / temperature, mask)
+        change = torch.linalg.vector_norm(weights[1:] - weights[:1], dim=-1) / steps[1:, None]
+        found.append(change.cpu().numpy())
+    return np.stack(found)
+
+
+def run(sensitivity: pl.DataFrame, temperatures: tuple[float, ...]) -> pl.DataFrame:
     """SensitivityFigureRows: the largest head at every T, ε and direction, and the bounds."""
     keys = ["logits", "direction", "epsilon", "temperature"]
-    chosen = measured.sensitivity.filter(pl.col("window") == pl.col("window").min())
+    head = ["layer", "occurrence", "head"]
+    chosen = sensitivity.filter(pl.col("window") == pl.col("window").min())
+    # On the logarithm an interval around a positive mean stays positive.
+    half = 1.96 * pl.col("spread") / pl.col("rows").sqrt() / pl.col("maximum")
+    half = pl.when(pl.col("maximum") > 0).then(half)
     largest = (
-        chosen.sort(
-            "sensitivity", "layer", "occurrence", "head", descending=[True, False, False, False]
-        )
+        chosen.sort("sensitivity", *head, descending=[True, False, False, False])
         .group_by(keys, maintain_order=True)
         .agg(
             pl.col("sensitivity").first().alias("maximum"),
-            pl.col("spread").first(),
-            pl.col("rows").first(),
+            pl.col("spread", "rows", "layer", "head").first(),
             pl.col("sensitivity").sort().mean().alias("mean"),
-            pl.col("layer").first(),
-            pl.col("head").first(),
             pl.len().cast(pl.Int64).alias("heads"),
             pl.lit(None, pl.String).alias("text"),
         )
-        # On the logarithm, where an interval around a positive mean stays positive.
         .with_columns(
-            half=pl.when(pl.col("maximum") > 0).then(
-                1.96 * pl.col("spread") / pl.col("rows").sqrt() / pl.col("maximum")
-            )
+            low=pl.col("maximum") * (-half).exp(),
+            high=pl.col("maximum") * half.exp(),
+            epsilon=pl.when(pl.col("epsilon") > 0).then("epsilon"),
         )
-        .with_columns(
-            low=pl.col("maximum") * (-pl.col("half")).exp(),
-            high=pl.col("maximum") * pl.col("half").exp(),
-        )
-        .with_columns(epsilon=pl.when(pl.col("epsilon") > 0).then("epsilon"))
     )
     schema = frame_schema(SensitivityFigureRow)
-    drawn = largest.select(pl.col(name).cast(kind) for name, kind in schema.items())
-    bounds = pl.DataFrame(_bounds(config), schema=schema)
-    return pl.concat([drawn, bounds]).sort(keys, nulls_last=False)
-
-
-def _bounds(config: Config) -> list[dict[str, Any]]:
-    rows = []
-    for temperature in config.temperatures:
-        here = {"logits": "scaled", "temperature": temperature}
-        rows.append(
-            here | {"direction": "printed bound", "maximum": corollary_3_printed(temperature)}
+    largest = largest.select(pl.col(name).cast(kind) for name, kind in schema.items())
+    bounds = [
+        {"logits": "scaled", "temperature": t, "direction": name, "epsilon": e, "maximum": value}
+        for t in temperatures
+        for name, e, value in (
+            ("printed bound", None, corollary_3_printed(t)),
+            ("corrected bound", None, corollary_3(t)),
+            *(("sharp bound", e, sharp_bound(e, t)) for e in EPSILONS),
         )
-        rows.append(here | {"direction": "corrected bound", "maximum": corollary_3(temperature)})
-        rows += [
-            here
-            | {
-                "direction": "sharp bound",
-                "epsilon": epsilon,
-                "maximum": sharp_bound(epsilon, temperature),
-            }
-            for epsilon in config.epsilons
-        ]
-    return rows
+    ]
+    both = pl.concat([largest, pl.DataFrame(bounds, schema=schema)])
+    return both.sort(keys, nulls_last=False)

@@ -2,7 +2,8 @@
 
 A number decides only if its interval lies on one side of a limit; an interval that reaches over it
 makes the claim undecided on that text. None of these is fitted to a result: they say what a reader
-of the paper would take its words to mean.
+of the paper would take its words to mean. Where the paper names the limit itself, it stands in
+`registry.published`.
 """
 
 # Rows. A mean over fewer rows of a head is moved by single rows more than by what is claimed, and
@@ -15,29 +16,22 @@ COVERAGE_ROWS = 8  # per layer; every layer counts, and in it every set of heads
 # Figure 2.
 LINEAR = (0.85, 1.15)  # exponent in L: "roughly linearly"
 CONSERVATIVE = 1.1  # bound over distance: a tenth above is more than rounding
-PLATEAU = 0.15  # of the rise from N = 1 to 20: what may still come up to N = 100
+LEVELLED = 0.15  # of the rise from N = 1 to 20: what may still come up to N = 100
 CONVERGED = 0.1  # |log(E/d̃)| at N = 100: within a tenth of each other
 TIGHTER = 0.98  # bound over distance at N = 100 against N = 20: 2 % is more than the bands
 
 # Figure 2c.
-CRITICAL_SHARE = 0.06  # the paper's own: "below 6 %" and "≈ .06 L" in the same paragraph
-CRITICAL = (0.03, 0.07)  # from half of it, which is below, to a sixth above it, which is about
-LEVEL = 0.01  # of the text and the figure; Algorithm 3 has .05
-HEADS = 144  # the paper's GPT-2 has as many: the test rejects longer the more heads there are
+CRITICAL = (0.03, 0.07)  # from half of .06, which is below, to a sixth above it, which is about
 SHORTEST = 256  # L from which growth and share are looked at: below, .06 L is a few tokens
 SUB_LINEAR = 1.0  # exponent in L below it
 FOUND = 0.975  # of the draws have a critical N at every L: the tail of a 95 % interval may lack one
 
 # Figure 3.
-BAND = (0.70, 0.85)  # the paper's own
-SETTLED = 16  # N from which it is said to hold
-TRACKS = 0.05  # of N_s/N: a third of the band
+TRACKS = 0.05  # of N_s/N: a third of the plateau
 
 # Figure 4.
-COLD, WARM = 0.1, 1.0  # T, the paper's own
 FOLLOWS = (-1.25, -0.75)  # exponent in T: nearer to 1/T than to T^-.5 or T^-1.5
 COLLAPSE = 0.1  # the curves of all ε within a tenth of each other
-DROP = 100.0  # "two orders of magnitude": down to T = 1, the one temperature the text names
 NEAR = (0.5, 1.0)  # of the printed bound: "close to the theoretical limit"
 
 # Lemma 1 and Corollary 1.

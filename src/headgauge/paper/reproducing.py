@@ -11,7 +11,7 @@ keys.
     OUT/paper/             the figures' tables of all texts, and the verdicts
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,36 +22,26 @@ from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure.plan import Model, Plan, check_layers, fit, plan_of, source_of
 from headgauge.measure.reading import Rows, Tokens, look_at, read
-from headgauge.measure.requests import Experiment, Task
 from headgauge.measure.runner import default_threads, run_plan
 from headgauge.measure.unit import Source
 from headgauge.paper import fig2c_critical
 from headgauge.paper.choice_table import choice_table, closest
-from headgauge.paper.figures import figures
-from headgauge.paper.literal import literal_times
-from headgauge.paper.measured import Measured
-from headgauge.paper.result import Judging, Reproduction, read_timing, stands
-from headgauge.paper.settings import ReproduceSettings
-from headgauge.paper.timing import timing_table
+from headgauge.paper.choices import Choice
+from headgauge.paper.figures import Tables, figures, longest
+from headgauge.paper.result import TEXTS, Judging, Reproduction, read_timing, stands
+from headgauge.paper.settings import EXPERIMENT, ReproduceSettings
+from headgauge.paper.timing import literal_times, timing_table
 from headgauge.paper.verdicts import Evidence, choose_reading, judge, verdict_tables
 from headgauge.paper.verdicts.sensitivity import READINGS
+from headgauge.registry.published import CHOICE_AND_RULE
 from headgauge.runs import REPRODUCTION, RunFolder, UnitKey, manifest, text_folder
-from headgauge.runs.schema import PAPER
+from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
 
 Progress = Callable[[float], object]
 Texts = Tokens | Sequence[Tokens]
-CHOOSING, TEXTS = "choosing", "texts"
+CHOOSING = "choosing"
 RESEARCH_TYPE = "reproduction of a paper's experiments on a trained model"
-PSEUDOCODE = "arXiv 2508.17821, Algorithms 1 to 5"
-
-
-def _task(settings: ReproduceSettings, key: UnitKey) -> Task:
-    asked = settings.requests(key), settings.probes(key), settings.judged(key)
-    return Task(*asked, tables=PAPER)
-
-
-EXPERIMENT = Experiment(PSEUDOCODE, _task)
 
 
 def reproduce(
@@ -116,8 +106,8 @@ def make_reproduction(
                 "paper's figures need running text"
             )
     settings, notes = fit(settings, loaded, readings)
-    rows = settings.fig4.rows or settings.length  # 0: all of them
-    settings = replace(settings, fig4=replace(settings.fig4, rows=rows))
+    rows = settings.sensitivity_rows or settings.length  # 0: all of them
+    settings = replace(settings, sensitivity_rows=rows)
     plans: dict[str, Plan] = {}
     for reading in readings:
         plan = plan_of(source, reading, settings, EXPERIMENT, notes)
@@ -163,29 +153,31 @@ def run_reproduction(
     device = plan.first.identity["model"]["device"]
     folder = None
     if place is not None:
-        said = {"research_type": RESEARCH_TYPE, "pseudocode": PSEUDOCODE}
+        said = {"research_type": RESEARCH_TYPE, "pseudocode": EXPERIMENT.pseudocode}
         folder = RunFolder.open(place, plan.identity, REPRODUCTION)
         folder.describe(manifest(plan.identity, device, **said))
-    steps = _Steps(progress, len(plan.texts) + plan.chooses)
-    looked = _look(plan, place, steps) if plan.chooses else None
-    choice = closest(looked[1]) if looked is not None else plan.settings.chosen
+    shares = _shares(progress, len(plan.texts) + plan.chooses)
+    looked = _look(plan, place, next(shares)) if plan.chooses else None
+    settings = plan.settings if looked is None else replace(plan.settings, choice=looked[1])
     scans: dict[str, ScanResult] = {}
-    measured: dict[str, Measured] = {}
+    tables: dict[str, Tables] = {}
     for name, text in plan.texts.items():
-        first = not scans
-        settings = replace(plan.settings, choice=choice, others=not (plan.chooses and first))
-        mine = replace(text, settings=settings)
+        aside = looked if not scans else None  # the first text has the other choices from the look
+        own = replace(text, settings=replace(settings, others=aside is None))
         where = None if place is None else place / TEXTS / text_folder(name)
-        run = run_plan(mine, where, 1, steps.next())
-        scans[name], found = ScanResult.of(run), Measured.of(run)
-        measured[name] = found.with_curves(looked[0]) if first and looked is not None else found
-    judged = judged_frames(measured, scans, replace(plan.settings, choice=choice), plan.chooses)
+        run = run_plan(own, where, 1, next(shares))
+        scans[name], tables[name] = ScanResult.of(run), run.tables
+        if aside is not None:
+            curves = run.tables["paper_curves"]
+            more = aside[0].join(curves, CHOICE_AND_RULE, "anti")
+            tables[name] = run.tables | {"paper_curves": pl.concat([curves, more])}
+    judged = judged_frames(tables, scans, settings, plan.chooses)
     timing = () if place is None else read_timing(place)
     if not timing:
-        full = replace(plan.settings, choice=choice)
-        heads = next(iter(measured.values())).head_count
-        loops = literal_times(replace(plan.first, settings=full), full, heads)
-        timing = tuple(timing_table(next(iter(scans.values())).seconds(), loops, full))
+        first = next(iter(tables))
+        heads = tables[first]["paper_curves"].select(HEAD).n_unique()
+        loops = literal_times(plan.first, settings, heads)
+        timing = tuple(timing_table(scans[first].seconds(), loops, settings))
     found = Reproduction(scans, *judged, timing, place)
     if folder is not None:
         found.keep(folder)
@@ -193,60 +185,49 @@ def run_reproduction(
 
 
 def judged_frames(
-    measured: dict[str, Measured],
+    tables: dict[str, Tables],
     scans: dict[str, ScanResult],
     settings: ReproduceSettings,
     chooses: bool,
 ) -> tuple[dict[str, pl.DataFrame], Judging]:
     """Every figure's frame over all texts, the verdicts on them, and what they stand on."""
-    choice = settings.chosen
-    by_text = {name: figures(found, settings, name) for name, found in measured.items()}
+    choice = vars(settings.chosen)
+    by_text = {name: figures(found, settings, name) for name, found in tables.items()}
     first = next(iter(by_text))
-    plain = Evidence(by_text[first], vars(choice))
+    chosen_on = first if chooses else None
+    plain = Evidence(by_text[first], choice)
     reading = choose_reading(plain) if chooses else plain.reading
     seen = {
-        name: judge(
-            Evidence(frames, vars(choice), reading), next(iter(scans[name].warnings()), None)
-        )
+        name: judge(Evidence(frames, choice, reading), next(iter(scans[name].warnings()), None))
         for name, frames in by_text.items()
     }
-    readings, verdicts = verdict_tables(seen, first if chooses else None)
+    readings, verdicts = verdict_tables(seen, chosen_on)
     paper = {name: pl.concat([each[name] for each in by_text.values()]) for name in by_text[first]}
-    judging = Judging(
-        choice=vars(choice),
-        chosen_on=first if chooses else None,
-        reading=reading,
-        stands=tuple(stands(scans, settings, first if chooses else None, READINGS[reading])),
-    )
+    said = tuple(stands(scans, settings, chosen_on, READINGS[reading]))
+    judging = Judging(choice, chosen_on, reading, said)
     return paper | {"readings": readings, "verdicts": verdicts}, judging
 
 
 def choosing_plan(first: Plan, settings: ReproduceSettings) -> Plan:
     """The pass over the first text that the choice is made by."""
-    longest = settings.length
-    looking = replace(settings, choosing=True, lengths=(longest,), windows=1)
-    units = tuple(u for u in first.units if u.key.window == 0 and u.key.length == longest)
+    looking = replace(settings, choosing=True, lengths=(settings.length,), windows=1)
+    units = tuple(unit for unit in first.units if unit.key == UnitKey(0, settings.length))
     return replace(first, settings=looking, units=units)
 
 
 def _look(
-    plan: ReproductionPlan, place: Path | None, steps: "_Steps"
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """All choices on the first text: their curves, and the table that one is chosen by."""
+    plan: ReproductionPlan, place: Path | None, progress: Progress | None
+) -> tuple[pl.DataFrame, Choice]:
+    """All choices on the first text: their curves, and the closest of them."""
     looking = choosing_plan(plan.first, plan.settings)
-    run = run_plan(looking, None if place is None else place / CHOOSING, 1, steps.next())
-    measured = Measured.of(run)
-    critical = fig2c_critical.run(measured, plan.settings.fig2c)
-    return measured.curves, choice_table(measured, critical, None)
+    run = run_plan(looking, None if place is None else place / CHOOSING, 1, progress)
+    curves = run.tables["paper_curves"]
+    critical, *_ = fig2c_critical.run(curves, plan.settings.draws)
+    at_longest = curves.filter(length=longest(curves))
+    return curves, closest(choice_table(at_longest, critical, None))
 
 
-class _Steps:
+def _shares(progress: Progress | None, count: int) -> Iterator[Progress | None]:
     """One share of what is done, over several runs of about the same size."""
-
-    def __init__(self, progress: Progress | None, count: int) -> None:
-        self._progress, self._count, self._at = progress, count, -1
-
-    def next(self) -> Progress | None:
-        self._at += 1
-        report, at, count = self._progress, self._at, self._count
-        return report and (lambda share: report((at + share) / count))
+    for at in range(count):
+        yield progress and (lambda share, at=at: progress((at + share) / count))

@@ -109,8 +109,6 @@ class Reproduction:
 
     def captions(self) -> dict[str, str]:
         """For each text a line for its figures: what was measured, what the text is there for."""
-        from headgauge.report.words import text_role
-
         found = {}
         for text, scan in self.scans.items():
             quick = "quick run: " * bool(scan.manifest["settings"].get("quick"))
@@ -185,21 +183,19 @@ def stands(
     if settings.quick:
         yield (
             f"quick run: {settings.paper_rows} of {settings.length} query rows per head for "
-            f"Figures 2 and 3, {settings.fig4.rows} for Figure 4: a look, nothing is judged"
+            f"Figures 2 and 3, {settings.sensitivity_rows} for Figure 4: a look, nothing is judged"
         )
     else:
         rows = "every query row" if settings.paper_rows is None else f"{settings.paper_rows} rows"
         yield (
             f"L = {settings.length}, {settings.windows} windows of each text; {rows} of the first "
-            f"window for Figures 2 and 3, {settings.fig4.rows} rows per head for Figure 4"
+            f"window for Figures 2 and 3, {settings.sensitivity_rows} rows per head for Figure 4"
         )
     for text, scan in scans.items():
         data = scan.manifest["data"]
         origin = "" if data is None else f": {data['origin']}"
-        role = ""
-        if len(scans) > 1 and chosen_on is not None:
-            role = ", for choosing" if text == chosen_on else ", for judging"
-        yield f"text {text}{role}{origin}"
+        role = text_role(text, len(scans), chosen_on)
+        yield f"text {text}{f', {role}' if role else ''}{origin}"
     if chosen_on is None:
         yield f"{choice}; as asked for, so that every text judges"
     elif len(scans) > 1:
@@ -212,6 +208,13 @@ def stands(
             f"{choice}; the closest to the paper on this text; with no second text to judge on, no "
             "claim is judged"
         )
+
+
+def text_role(text: str, texts: int, chosen_on: str | None) -> str:
+    """What a text of a reproduction is there for: vectors and keys are chosen on one of several."""
+    if texts < 2 or chosen_on is None:
+        return ""
+    return "for choosing" if text == chosen_on else "for judging"
 
 
 def _read_judging(folder: Path) -> Judging:

@@ -21,30 +21,28 @@ other choices and their rules are measured like the chosen one.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from headgauge.errors import InputError
-from headgauge.measure.requests import CurveRequest, Probe
+from headgauge.measure.requests import OWN, CurveRequest, Experiment, Probe, Task
 from headgauge.measure.settings import TOP_NS, UnitSettings
-from headgauge.paper import (
-    assumptions,
-    coverage,
-    fig1_geometry,
-    fig2a_length,
-    fig2b_top_n,
-    fig2c_critical,
-    fig3_separability,
-    fig4_rules,
-    fig4_sensitivity,
-    gains,
-    vanishing,
-)
+from headgauge.paper import assumptions, coverage, fig1_geometry, fig4_sensitivity, vanishing
 from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule
+from headgauge.registry.published import DISTANCE_N, LARGEST_N, LENGTHS
 from headgauge.runs import UnitKey
+from headgauge.runs.schema import PAPER
 
-LENGTHS = (32, 64, 128, 256, 512, 1024)
 QUICK_LENGTH = 512
-_SHARES = (0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.64, 0.8, 0.9375)  # of L, beyond `largest`
+# Where not every N is measured; those of Figures 2b and 3 are among them.
+GRID = (*range(1, 21), *range(22, 41, 2), *range(44, LARGEST_N + 1, 4))
+_SHARES = (0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.64, 0.8, 0.9375)  # of L, beyond LARGEST_N
+
+
+def temperatures(points: int) -> tuple[float, ...]:
+    """From 1e-2 to 1e2, evenly on the logarithm; the paper says "below .1" and "from 1 on"."""
+    return tuple(float(f"{value:.6g}") for value in np.logspace(-2, 2, points))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,61 +70,28 @@ class ReproduceSettings(UnitSettings):
     drawn_rows: int = 128  # under other rules, in other windows
     choice_rows: int = 128  # for the other choices
     choice_far_rows: int = 16
+    sensitivity_rows: int = 64  # of Figure 4
+    sensitivity_rule_rows: int = 16  # of the same under other rules
+    vanishing_rows: int = 32  # of the last quarter
+    coverage_rows: int = 8
     every_n: bool = True
     rules_over_length: bool = True
-    fig1: fig1_geometry.Config = field(default_factory=fig1_geometry.Config)
-    fig2a: fig2a_length.Config = field(default_factory=fig2a_length.Config)
-    fig2b: fig2b_top_n.Config = field(default_factory=fig2b_top_n.Config)
-    fig2c: fig2c_critical.Config = field(default_factory=fig2c_critical.Config)
-    fig3: fig3_separability.Config = field(default_factory=fig3_separability.Config)
-    fig4: fig4_sensitivity.Config = field(default_factory=fig4_sensitivity.Config)
-    under_rules: fig4_rules.Config = field(default_factory=fig4_rules.Config)
-    lemma_1: vanishing.Config = field(default_factory=vanishing.Config)
-    discussion: coverage.Config = field(default_factory=coverage.Config)
-    assumption: assumptions.Config = field(default_factory=assumptions.Config)
-    guideline: gains.Config = field(default_factory=gains.Config)
+    temperatures: tuple[float, ...] = temperatures(25)  # of Figure 4
+    draws: int = 100  # of heads, for Figure 2c
     model_layers: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.rules:
             rule(name)
-        if self.length <= 2 * self.fig2a.top_n:
+        if self.length <= 2 * DISTANCE_N:
             raise InputError(
                 f"a window of {self.length} tokens is too short for the paper's figures: "
-                f"use more than {2 * self.fig2a.top_n}"
+                f"use more than {2 * DISTANCE_N}"
             )
 
     def lengths_up_to(self, longest: int) -> tuple[int, ...]:
         return halves(longest)
-
-    def judged(self, key: UnitKey) -> bool:
-        return key.length == self.length and not self.choosing
-
-    def requests(self, key: UnitKey) -> tuple[CurveRequest, ...]:
-        if self.choosing:
-            asked = self._choices(CHOICES, key)
-        else:
-            asked = self._first(key) if key.window == 0 else self._again(key)
-        wanted = (request for request in asked if request.top_ns and request.rows != 0)
-        return (*self._scanned(key), *wanted)
-
-    def probes(self, key: UnitKey) -> tuple[Probe, ...]:
-        if self.choosing:
-            return ()
-        rules = self.rules if key.window == 0 and self._rules_at(key) else ()
-        found = [vanishing.probe(self.lemma_1, rules)]
-        if key.window == 0 and key.length == self.length:
-            seed = (self.seed, key.window, key.length)
-            wanted = tuple(name for name in self.under_rules.rules if name in self.rules)
-            found += [
-                fig4_sensitivity.probe(self.fig4, seed),
-                fig4_rules.probe(replace(self.under_rules, rules=wanted), seed),
-                fig1_geometry.probe(replace(self.fig1, choice=self.chosen), self.model_layers),
-                coverage.probe(self.discussion, self.chosen),
-                assumptions.probe(self.assumption),
-            ]
-        return tuple(found)
 
     @property
     def chosen(self) -> Choice:
@@ -134,91 +99,6 @@ class ReproduceSettings(UnitSettings):
         if self.choice is None:
             raise InputError("no choice of vectors and keys has been made yet")
         return self.choice
-
-    def _scanned(self, key: UnitKey) -> Iterator[CurveRequest]:
-        if self.judged(key):
-            few = tuple(n for n in TOP_NS if n < key.length)
-            yield CurveRequest("value", "unit", "visible", few)
-
-    def _first(self, key: UnitKey) -> Iterator[CurveRequest]:
-        """The window the paper is reproduced on."""
-        others = tuple(other for other in CHOICES if other != self.chosen)
-        full = (self.chosen, *others) if self.all_choices else (self.chosen,)
-        for choice in full:
-            near = self._every(key.length) if self.every_n else self._some(key.length)
-            part = "paper" if choice == self.chosen else "choices"
-            yield self._request(choice, near, part, self.paper_rows)
-            yield self._request(choice, self._far(key.length), "beyond", self.far_rows)
-            yield from self._under_rules(choice, key)
-        if self.others and not self.all_choices:
-            yield from self._choices(others, key)
-
-    def _choices(self, choices: Iterable[Choice], key: UnitKey) -> Iterator[CurveRequest]:
-        """A look at the other choices, at the longest L."""
-        for choice in choices if key.length == self.length else ():
-            yield self._request(choice, self._some(key.length), "choices", self.choice_rows)
-            yield self._request(choice, self._far(key.length), "choices", self.choice_far_rows)
-
-    def _under_rules(self, choice: Choice, key: UnitKey) -> Iterator[CurveRequest]:
-        if not self._rules_at(key):
-            return
-        longest = key.length == self.length
-        top_ns = self._some(key.length) if longest else self._fig2a(key.length)
-        for name in self.rules:
-            yield self._under_rule(choice, name, top_ns)
-        if longest and choice == self.chosen:
-            yield from self._guideline_rules(key, but=self.rules)
-
-    def _guideline_rules(self, key: UnitKey, but: tuple[str, ...] = ()) -> Iterator[CurveRequest]:
-        """What the guidelines are judged by, whichever rules were asked for."""
-        few = tuple(n for n in TOP_NS if n < key.length)
-        for name in GUIDELINE_RULES:
-            if name not in but:
-                yield self._under_rule(self.chosen, name, few)
-
-    def _under_rule(self, choice: Choice, name: str, top_ns: tuple[int, ...]) -> CurveRequest:
-        request = self._request(choice, top_ns, "rules", self.drawn_rows)
-        return replace(request, rule=name, normalizer=rule(name))
-
-    def _rules_at(self, key: UnitKey) -> bool:
-        return key.length == self.length or self.rules_over_length
-
-    def _again(self, key: UnitKey) -> Iterator[CurveRequest]:
-        """A further window, for the bands."""
-        top_ns = self._some(key.length) if key.length == self.length else self._fig2a(key.length)
-        yield self._request(self.chosen, top_ns, "windows", self.drawn_rows)
-        if key.length == self.length:
-            yield from self._guideline_rules(key)
-
-    def _request(
-        self, choice: Choice, top_ns: tuple[int, ...], part: str, rows: int | None
-    ) -> CurveRequest:
-        return CurveRequest(
-            choice.vectors,
-            choice.scale,
-            choice.keys,
-            top_ns,
-            rows=rows,
-            table="paper_curves",
-            part=part,
-        )
-
-    def _every(self, length: int) -> tuple[int, ...]:
-        return tuple(range(1, min(self.fig2c.largest, length - 1) + 1))
-
-    def _some(self, length: int) -> tuple[int, ...]:
-        """Every N up to 20, every second up to 40, every fourth beyond, and the figures' own."""
-        grid = {*range(1, 21), *range(22, 41, 2), *range(44, self.fig2c.largest + 1, 4)}
-        grid |= {self.fig2a.top_n, *self.fig2b.top_ns, *self.fig3.top_ns}
-        return tuple(sorted(n for n in grid if n < length and n <= self.fig2c.largest))
-
-    def _fig2a(self, length: int) -> tuple[int, ...]:
-        return (self.fig2a.top_n,) if self.fig2a.top_n < length else ()
-
-    def _far(self, length: int) -> tuple[int, ...]:
-        largest = self.fig2c.largest
-        grid = {round(share * length) for share in _SHARES}
-        return tuple(sorted(n for n in grid if largest < n < length))
 
 
 def halves(longest: int) -> tuple[int, ...]:
@@ -239,11 +119,120 @@ def quick(settings: ReproduceSettings) -> ReproduceSettings:
         drawn_rows=16,
         choice_rows=8,
         choice_far_rows=0,
+        sensitivity_rows=8,
+        sensitivity_rule_rows=4,
+        vanishing_rows=8,
+        coverage_rows=2,
         every_n=False,
         rules_over_length=False,
-        fig2c=replace(settings.fig2c, draws=20),
-        fig4=replace(settings.fig4, temperatures=fig4_sensitivity.grid(13), rows=8),
-        under_rules=replace(settings.under_rules, rows=4),
-        lemma_1=replace(settings.lemma_1, rows=8),
-        discussion=replace(settings.discussion, rows=2),
+        temperatures=temperatures(13),
+        draws=20,
     )
+
+
+def task(settings: ReproduceSettings, key: UnitKey) -> Task:
+    """All that is measured in a unit."""
+    if settings.choosing:
+        return Task(_wanted(_choices(settings, CHOICES, key)), judged=False, tables=PAPER)
+    curves = _wanted(_first(settings, key) if key.window == 0 else _again(settings, key))
+    judged = key.length == settings.length
+    if judged:
+        curves = (CurveRequest("value", "unit", "visible", _below(TOP_NS, key)), *curves)
+    return Task(curves, tuple(_probes(settings, key)), judged, tables=PAPER)
+
+
+EXPERIMENT = Experiment("arXiv 2508.17821, Algorithms 1 to 5", task)
+
+
+def _wanted(asked: Iterable[CurveRequest]) -> tuple[CurveRequest, ...]:
+    return tuple(each for each in asked if each.top_ns and each.rows != 0)
+
+
+def _probes(settings: ReproduceSettings, key: UnitKey) -> Iterator[Probe]:
+    """What is measured beside curves, head by head."""
+    rules = settings.rules if key.window == 0 and _has_rules(settings, key) else ()
+    yield vanishing.probe(settings.vanishing_rows, rules)
+    if key.window == 0 and key.length == settings.length:
+        seed = (settings.seed, key.window, key.length)
+        # A softmax at another temperature is the figure itself, shifted.
+        others = [name for name in RULES if name in settings.rules and "softmax" not in name]
+        yield fig4_sensitivity.probe(settings.sensitivity_rows, settings.temperatures, seed)
+        yield fig4_sensitivity.rule_probe(settings.sensitivity_rule_rows, others, seed)
+        yield fig1_geometry.probe(settings.chosen, settings.model_layers)
+        yield coverage.probe(settings.chosen, settings.coverage_rows)
+        yield assumptions.PROBE
+
+
+def _first(settings: ReproduceSettings, key: UnitKey) -> Iterator[CurveRequest]:
+    """The window the paper is reproduced on."""
+    chosen = settings.chosen
+    others = [other for other in CHOICES if other != chosen]
+    every = range(1, LARGEST_N + 1) if settings.every_n else GRID
+    for choice in (chosen, *others) if settings.all_choices else (chosen,):
+        part = "paper" if choice == chosen else "choices"
+        yield _request(choice, _below(every, key), part, settings.paper_rows)
+        yield _request(choice, _far(key), "beyond", settings.far_rows)
+        if _has_rules(settings, key):
+            for name in settings.rules:
+                yield _request(choice, _drawn_n(settings, key), "rules", settings.drawn_rows, name)
+            if choice == chosen:
+                yield from _guideline_rules(settings, key, but=settings.rules)
+    if settings.others and not settings.all_choices:
+        yield from _choices(settings, others, key)
+
+
+def _again(settings: ReproduceSettings, key: UnitKey) -> Iterator[CurveRequest]:
+    """A further window, for the bands."""
+    yield _request(settings.chosen, _drawn_n(settings, key), "windows", settings.drawn_rows)
+    yield from _guideline_rules(settings, key)
+
+
+def _choices(
+    settings: ReproduceSettings, choices: Iterable[Choice], key: UnitKey
+) -> Iterator[CurveRequest]:
+    """A look at the other choices, at the longest L."""
+    for choice in choices if key.length == settings.length else ():
+        yield _request(choice, _below(GRID, key), "choices", settings.choice_rows)
+        yield _request(choice, _far(key), "choices", settings.choice_far_rows)
+
+
+def _guideline_rules(
+    settings: ReproduceSettings, key: UnitKey, but: tuple[str, ...] = ()
+) -> Iterator[CurveRequest]:
+    """What the guidelines are judged by, at the longest L, whichever rules were asked for."""
+    for name in GUIDELINE_RULES if key.length == settings.length else ():
+        if name not in but:
+            few = _below(TOP_NS, key)
+            yield _request(settings.chosen, few, "rules", settings.drawn_rows, name)
+
+
+def _has_rules(settings: ReproduceSettings, key: UnitKey) -> bool:
+    return key.length == settings.length or settings.rules_over_length
+
+
+def _request(
+    choice: Choice, top_ns: tuple[int, ...], part: str, rows: int | None, under: str = OWN
+) -> CurveRequest:
+    return CurveRequest(
+        **vars(choice),
+        top_ns=top_ns,
+        rule=under,
+        normalizer=None if under == OWN else rule(under),
+        rows=rows,
+        table="paper_curves",
+        part=part,
+    )
+
+
+def _below(top_ns: Iterable[int], key: UnitKey) -> tuple[int, ...]:
+    return tuple(n for n in top_ns if n < key.length)
+
+
+def _drawn_n(settings: ReproduceSettings, key: UnitKey) -> tuple[int, ...]:
+    """The grid at the longest L, Figure 2a's N at the others."""
+    return _below(GRID if key.length == settings.length else (DISTANCE_N,), key)
+
+
+def _far(key: UnitKey) -> tuple[int, ...]:
+    grid = sorted({round(share * key.length) for share in _SHARES})
+    return tuple(n for n in grid if LARGEST_N < n < key.length)

@@ -1,27 +1,46 @@
-"""Table 1: the paper's times, ours, and the literal loop's, algorithm by algorithm."""
+"""Table 1: the paper's times, ours, and the literal loop's, algorithm by algorithm.
 
-from typing import Any, TypedDict
+The literal loops are theory's functions, row by row and N by N. They are timed on a sample of rows
+of one real head and extrapolated to all rows, N, heads and temperatures of the run. In double
+precision, as `theory` is, on one thread or all, whichever is faster for tensors this small.
+"""
 
-from headgauge.paper.literal import LiteralTime
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, TypedDict
+
+import torch
+from torch import Tensor
+
+from headgauge import models
+from headgauge.measure.plan import Plan
+from headgauge.paper.figures import SEPARABILITY_NS
 from headgauge.paper.settings import ReproduceSettings
+from headgauge.registry.published import (
+    ALGORITHMS,
+    DISTANCE_N,
+    DISTANCE_NS,
+    EPSILONS,
+    LARGEST_N,
+    SECONDS,
+)
 from headgauge.runs import UnitKey
+from headgauge.theory.normalization import expected_distance, finite_difference, separability
+from headgauge.theory.normalization.distance import distance
+from headgauge.theory.normalization.selection import top_n
 
-PAPER_SECONDS = {
-    "1": 24 * 60.0,
-    "2": 37 * 60.0,
-    "3": 17 * 3600.0 + 4 * 60,
-    "4": 7 * 60.0,
-    "5": 60.0,
-}
-WHAT = {
-    "1": "distance over L",
-    "2": "distance over N",
-    "3": "critical N",
-    "4": "separability",
-    "5": "sensitivity",
-}
-_SHARED = ("2", "3", "4")
-_PASS = ("forward", "vectors", "paper")
+ROWS = 6  # of the head, evenly spread
+_TIMES = 50  # that Algorithm 5's short step is repeated
+_SHARED = "one pass serves Algorithms 2, 3 and 4; its whole time stands in each row"
+
+
+class LiteralTime(NamedTuple):
+    """Seconds the whole loop would take, and the share of it that was timed."""
+
+    seconds: float
+    share: float
 
 
 class TimingRow(TypedDict):
@@ -39,71 +58,188 @@ class TimingRow(TypedDict):
 
 
 def timing_table(
-    units: dict[str, dict[str, float]], literal: list[LiteralTime], settings: ReproduceSettings
+    units: dict[str, dict[str, float]],
+    literal: dict[str, LiteralTime],
+    settings: ReproduceSettings,
 ) -> list[dict[str, Any]]:
-    """A row per algorithm. `units` has the seconds of each unit by phase.
+    """TimingRows. `units` has the seconds of each unit by phase.
 
     Algorithms 2, 3 and 4 share one pass over the longest window: each row has the whole of it, so
     that no ratio is flattered. Algorithm 1 is that pass and those over the shorter windows.
     """
-    longest = units.get(UnitKey(0, settings.length).name, {})
-    shared = _seconds(longest, _PASS)
-    shorter = [
-        _seconds(spent, _PASS)
+    length = settings.length
+    first = {
+        key.length: spent
         for name, spent in units.items()
-        if (key := UnitKey.from_name(name)) and key.window == 0 and key.length < settings.length
-    ]
-    ours = {
-        "1": sum(shorter) + shared if shorter else None,
-        "2": shared,
-        "3": shared,
-        "4": shared,
-        "5": longest.get("sensitivity"),
+        if (key := UnitKey.from_name(name)) and key.window == 0
     }
-    loops = {each.algorithm: each for each in literal}
-    return [_row(number, ours[number], loops.get(number), settings) for number in PAPER_SECONDS]
-
-
-def algorithms_seconds(table: list[dict[str, Any]]) -> float | None:
-    """All five together: Algorithm 1 has the shared pass in it."""
-    by = {row["algorithm"]: row["ours_seconds"] for row in table}
-    wanted = [by.get("1"), by.get("5")]
-    return None if None in wanted else sum(value for value in wanted if value is not None)
-
-
-def _row(
-    number: str, ours: float | None, loop: LiteralTime | None, settings: ReproduceSettings
-) -> dict[str, Any]:
-    literal = None if loop is None else loop.seconds
-    ours_compares = True
-    shorter = ", ".join(map(str, sorted(settings.lengths)[:-1]))
-    notes = {
-        "1": f"passes over L = {shorter or 'none shorter'}, with every N that Algorithm 3 needs "
-        "there, and the pass of Algorithms 2 to 4 at the longest L",
-        "3": "one pass serves Algorithms 2, 3 and 4; its whole time stands in each row; without "
-        "the tests themselves, which take a second or two",
-        "5": f"{settings.fig4.rows} of {settings.length} query rows per head, the literal loop all "
-        f"of them: per row the ratio is {settings.length / settings.fig4.rows:.0f} times smaller",
+    passes = {
+        each: sum(spent.get(phase, 0.0) for phase in ("forward", "vectors", "paper"))
+        for each, spent in first.items()
     }
-    if settings.paper_rows is not None and number != "5":
-        notes[number] = (
-            f"{settings.paper_rows} of {settings.length} query rows and a grid of N, the literal "
-            "loop all of them: no ratio"
+    shared = passes.get(length, 0.0)
+    ours = dict.fromkeys("234", shared) | {
+        "1": sum(passes.values()) if passes.keys() - {length} else None,
+        "5": first.get(length, {}).get("sensitivity"),
+    }
+    shorter = ", ".join(map(str, sorted(settings.lengths)[:-1])) or "none shorter"
+    rows = settings.sensitivity_rows
+    notes = dict.fromkeys("234", _SHARED) | {
+        "1": f"passes over L = {shorter}, with every N that Algorithm 3 needs there, and the pass "
+        "of Algorithms 2 to 4 at the longest L",
+        "3": f"{_SHARED}; without the tests themselves, which take a second or two",
+        "5": f"{rows} of {length} query rows per head, the literal loop all of them: per row the "
+        f"ratio is {length / rows:.0f} times smaller",
+    }
+    compares = dict.fromkeys(ALGORITHMS, True)
+    if settings.paper_rows is not None:
+        few = f"{settings.paper_rows} of {length} query rows and a grid of N"
+        notes |= dict.fromkeys("1234", f"{few}, the literal loop all of them: no ratio")
+        compares |= dict.fromkeys("1234", False)
+    table = []
+    for number, what in ALGORITHMS.items():
+        spent, loop = ours[number], literal.get(number)
+        divides = loop and loop.seconds and spent and compares[number]
+        table.append(
+            {
+                "algorithm": number,
+                "what": what,
+                "paper_seconds": SECONDS[number],
+                "ours_seconds": None if spent is None else round(spent, 3),
+                "shared": number in "234",
+                "literal_seconds": None if loop is None else round(loop.seconds, 1),
+                "literal_share": None if loop is None else loop.share,
+                "ratio": round(loop.seconds / spent, 1) if divides else None,
+                "note": notes[number],
+            }
         )
-        ours_compares = False
-    shared = "one pass serves Algorithms 2, 3 and 4; its whole time stands in each row"
-    return {
-        "algorithm": number,
-        "what": WHAT[number],
-        "paper_seconds": PAPER_SECONDS[number],
-        "ours_seconds": None if ours is None else round(ours, 3),
-        "shared": number in _SHARED,
-        "literal_seconds": None if literal is None else round(literal, 1),
-        "literal_share": None if loop is None else loop.share,
-        "ratio": round(literal / ours, 1) if literal and ours and ours_compares else None,
-        "note": notes.get(number, shared),
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class _Head:
+    """The last head of the middle layer: its rows, as the closest choice sees them."""
+
+    weights: Tensor  # (rows, keys)
+    logits: Tensor
+    visible: Tensor
+    counted: Tensor  # the keys that the choice is about
+    vectors: Tensor
+
+    def selected(self, row: int, n: int) -> tuple[Tensor, Tensor, Tensor]:
+        counted = self.counted[row]
+        a = self.weights[row][counted]
+        return a, self.vectors[counted], top_n(a, n)
+
+
+def literal_times(plan: Plan, settings: ReproduceSettings, heads: int) -> dict[str, LiteralTime]:
+    """Times of the five loops over `heads` heads, from a sample."""
+    head = _capture(plan, settings)
+    if head is None:  # nothing to time it on
+        return {}
+    separation = separability.minimum_separation(head.vectors)  # once for all rows
+
+    def distances(row: int, n: int, bound: bool = True) -> None:
+        a, x, chosen = head.selected(row, n)
+        distance(a, x, chosen)
+        if bound:
+            _printed_bound(a, x, chosen)
+        expected_distance.printed(a, x, n)
+
+    def separable(row: int, n: int) -> None:
+        a, x, chosen = head.selected(row, n)
+        separability.separable_count(a, x, chosen)
+        ball = separability.radius(a, x, chosen)
+        xi = separability.xi(a, chosen, separation)
+        separability.printed_lower_bound(xi, chosen, ball)
+        separability.printed_upper_bound(xi, chosen, ball)
+
+    def sensitive(row: int, n: int) -> None:
+        seen = head.logits[row][head.visible[row]]
+        for _ in range(_TIMES):
+            direction = finite_difference.random_direction(seen)
+            finite_difference.sensitivity(seen, direction, 0.1, 1.0)
+
+    # Algorithm 1 repeats its loop at every length; a row's cost is linear in the keys it has.
+    lengths = sum((each / settings.length) ** 2 for each in settings.lengths)
+    tens = range(5, LARGEST_N + 1, 10)
+    grid = len(settings.temperatures) * len(EPSILONS)
+    # The step, the N it is timed at, and how often all rows of the head at these are in the loop.
+    loops: dict[str, tuple[Callable[[int, int], None], Sequence[int], float]] = {
+        "1": (distances, [DISTANCE_N], heads * lengths),
+        "2": (distances, DISTANCE_NS, heads),
+        "3": (partial(distances, bound=False), tens, heads * LARGEST_N / len(tens)),
+        "4": (separable, SEPARABILITY_NS, heads),
+        "5": (sensitive, [1], heads * grid / _TIMES),
     }
+    reach = head.visible.sum(-1).tolist()
+    found = {}
+    for number, (step, top_ns, times) in loops.items():
+        share = ROWS / (settings.length * times)
+        steps = [partial(step, row, n) for row in range(ROWS) for n in top_ns if n < reach[row]]
+        found[number] = LiteralTime(_seconds(steps) / share, share)
+    return found
 
 
-def _seconds(spent: dict[str, float], phases: tuple[str, ...]) -> float:
-    return sum(spent.get(phase, 0.0) for phase in phases)
+def _seconds(steps: Sequence[Callable[[], None]]) -> float:
+    """Of all steps, on as many threads as suit the first: small tensors can lose by sharing."""
+    threads = torch.get_num_threads()
+
+    def timed(steps: Sequence[Callable[[], None]]) -> float:
+        began = time.perf_counter()
+        for step in steps:
+            step()
+        return time.perf_counter() - began
+
+    try:
+        tried = {}
+        for count in (threads, 1):
+            torch.set_num_threads(count)
+            timed(steps[:1])
+            tried[count] = timed(steps[:1])
+        torch.set_num_threads(min(tried, key=lambda count: tried[count]))
+        return timed(steps)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _printed_bound(a: Tensor, x: Tensor, chosen: Tensor) -> Tensor:
+    """Theorem 1.1 with only the distances it needs; theory's own takes those of all pairs."""
+    apart = torch.cdist(x[chosen], x[~chosen], compute_mode="donot_use_mm_for_euclid_dist").max()
+    mass, outside = a[chosen].sum(), a[~chosen].sum()
+    longest = torch.linalg.vector_norm(x[chosen], dim=-1).max()
+    return outside * apart + longest * (mass * (~chosen).sum() - outside)
+
+
+def _capture(plan: Plan, settings: ReproduceSettings) -> _Head | None:
+    """Some rows of one head in a pass of their own."""
+    loaded, choice = plan.loaded, settings.chosen
+    unit = next(each for each in plan.units if each.key.length == settings.length)
+    inputs = models.model_inputs(loaded, torch.tensor([unit.ids], dtype=torch.long))
+    middle = len(models.attention_modules(loaded.model)) // 2
+    found: list[_Head] = []
+
+    def observer(call: models.ObservedCall) -> None:
+        x = None if call.layer != middle or found else vectors.of(call, choice.vectors)
+        if x is None:
+            return
+        head = call.heads - 1
+        places = [int((at + 0.5) * call.queries / ROWS) for at in range(ROWS)]
+        blocks = [call.block(0, head, place, place + 1) for place in places]
+        weights, logits, visible = (
+            torch.stack([_widened(getattr(block, name)[0], call.keys) for block in blocks])
+            for name in ("weights", "logits", "visible")
+        )
+        seen = visible.bool()
+        counted = seen if choice.keys == "visible" else torch.ones_like(seen)
+        own = x[0, call.kv_head(head) if x.shape[1] > 1 else 0]
+        found.append(_Head(weights, logits, seen, counted, choice.scaled(own)))
+
+    vectors = models.KeyVectors(loaded.model, inputs, (choice.vectors,))
+    with torch.no_grad(), vectors, models.intercept(loaded.model, observer):
+        loaded.model(**inputs)
+    return found[0] if found else None
+
+
+def _widened(row: Tensor, wide: int) -> Tensor:
+    return torch.nn.functional.pad(row.cpu().double(), (0, wide - len(row)))

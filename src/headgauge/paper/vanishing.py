@@ -7,7 +7,6 @@ rules that are put on the model's logits.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,32 +16,23 @@ from torch import Tensor
 
 from headgauge import models
 from headgauge.measure.requests import OWN, Probe, Vectors
+from headgauge.paper.bands import mean, over_heads
 from headgauge.paper.choices import rule
-from headgauge.paper.measured import Measured
-from headgauge.paper.summary import summarise
 from headgauge.runs.paper_schema import VanishingRow
 
+TOP = 16  # keys that make the mass
 BOUNDS = ("bound_range", "bound_mean", "bound_printed")
 MEASURES = ("largest_weight", "top_mass", "largest_off_sink", *BOUNDS)
 
 
-@dataclass(frozen=True)
-class Config:
-    """How many keys make the mass, and how many rows of the last quarter are drawn."""
-
-    top: int = 16
-    rows: int = 32
-    seed: int = 0
-
-
-def probe(config: Config, rules: tuple[str, ...]) -> Probe:
-    """The measurement of one head, under the model's own rule and others."""
+def probe(rows: int, rules: tuple[str, ...]) -> Probe:
+    """`rows` of the last quarter of one head, under the model's own rule and others."""
 
     def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
         call: models.ObservedCall = head.call
         first = call.queries - max(1, call.queries // 4)
         block = call.block(0, head.head, first, call.queries)
-        places = np.linspace(0, block.stop - first - 1, config.rows).round().astype(int)
+        places = np.linspace(0, block.stop - first - 1, rows).round().astype(int)
         some = torch.from_numpy(np.unique(places))
         some = some[block.visible[some].sum(-1).cpu() > 1]
         if not len(some):
@@ -51,29 +41,27 @@ def probe(config: Config, rules: tuple[str, ...]) -> Probe:
         found = []
         for name in (OWN, *rules):
             weights = block.weights[some] if name == OWN else rule(name)(logits, visible)
-            row = head.where | {"rule": name, "rows": len(some)} | _weights(weights, config.top)
-            bounds = dict.fromkeys(BOUNDS) if name != OWN else _bounds(call, block, some)
-            found.append(row | bounds)
+            bounds = _bounds(call, block, some) if name == OWN else {}
+            place = head.where | {"rule": name, "rows": len(some)}
+            found.append(place | _weights(weights) | dict.fromkeys(BOUNDS) | bounds)
         return found
 
     return Probe("vanishing", "vanishing", (), measure)
 
 
-def _weights(weights: Tensor, top: int) -> dict[str, float | None]:
+def _weights(weights: Tensor) -> dict[str, float | None]:
     weights = weights.cpu().double()
-    heaviest = weights.topk(min(top, weights.shape[-1]), dim=-1).values
+    heaviest = weights.topk(min(TOP, weights.shape[-1]), dim=-1).values
     rest = weights[:, 1:].sum(-1)
     off = weights[:, 1:].amax(-1)[rest > 0] / rest[rest > 0]
     return {
-        "largest_weight": _mean(heaviest[:, 0]),
-        "top_mass": _mean(heaviest.sum(-1)),
-        "largest_off_sink": _mean(off) if len(off) else None,
+        "largest_weight": mean(heaviest[:, 0].tolist()),
+        "top_mass": mean(heaviest.sum(-1).tolist()),
+        "largest_off_sink": mean(off.tolist()) if len(off) else None,
     }
 
 
-def _bounds(
-    call: models.ObservedCall, block: models.RowBlock, some: Tensor
-) -> dict[str, float | None]:
+def _bounds(call: models.ObservedCall, block: models.RowBlock, some: Tensor) -> dict[str, float]:
     """log10 of Corollary 1's bounds, their mean over the rows: each row has its own n.
 
     As `theory.vanishing` has them, for many rows of different n at once and in logarithms: e^R/n
@@ -81,16 +69,16 @@ def _bounds(
     """
     known = isinstance(call, models.AttentionCall)
     if known and call.sinks is not None:  # the weights are no softmax of these logits
-        return dict.fromkeys(BOUNDS)
+        return {}
     seen = block.visible[some]
     logits = block.logits[some].double()
     n = seen.sum(-1).double()
     largest = torch.where(seen, logits, -math.inf).amax(-1)
     spread = largest - torch.where(seen, logits, math.inf).amin(-1)
-    mean = torch.where(seen, logits, 0.0).sum(-1) / n
+    average = torch.where(seen, logits, 0.0).sum(-1) / n
     found: dict[str, Tensor] = {
         "bound_range": -torch.log1p((n - 1) * torch.exp(-spread)),
-        "bound_mean": largest - mean - n.log(),
+        "bound_mean": largest - average - n.log(),
     }
     # Only of plain q·k: a bias, ALiBi in the mask or a softcap makes other logits of them.
     plain = block.raw is not None and torch.equal(block.raw[some][seen], block.logits[some][seen])
@@ -100,22 +88,14 @@ def _bounds(
         longest = torch.where(seen, torch.linalg.vector_norm(keys, dim=-1), 0.0).amax(-1)
         reach = torch.linalg.vector_norm(query, dim=-1) * longest * abs(call.scaling)
         found["bound_printed"] = 2 * reach - n.log()
-    told = {name: _mean(values.cpu()) / math.log(10) for name, values in found.items()}
-    return {name: told.get(name) for name in BOUNDS}
+    return {name: mean(values.tolist()) / math.log(10) for name, values in found.items()}
 
 
-def _mean(values: Tensor) -> float:
-    return math.fsum(values.tolist()) / len(values)
-
-
-def run(measured: Measured, config: Config) -> pl.DataFrame:
+def run(table: pl.DataFrame) -> pl.DataFrame:
     """VanishingRows over L; of a bound the geometric mean over rows, heads and windows."""
-    table = summarise(
-        measured.vanishing, MEASURES, config.seed, VanishingRow, place=("rule", "length")
-    )
+    found = over_heads(table, MEASURES, VanishingRow, place=("rule", "length"))
     bound = pl.col("measure").is_in(BOUNDS)
-    told = ("mean", "low", "high", "minimum", "q25", "median", "q75", "maximum")
-    return table.with_columns(
+    return found.with_columns(
         pl.when(bound).then(10.0 ** pl.col(name)).otherwise(pl.col(name)).alias(name)
-        for name in told
+        for name in ("mean", "low", "high", "minimum", "q25", "median", "q75", "maximum")
     )

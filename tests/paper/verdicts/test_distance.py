@@ -1,5 +1,6 @@
 """Each word of each judge, from frames made so that a changed limit is noticed."""
 
+import polars as pl
 import pytest
 
 from headgauge.paper.verdicts import distance as judges
@@ -75,6 +76,9 @@ def test_bound_is_safe(frames, ratios, verdict):
     assert row.verdict == verdict
     assert row.printed == f"{ratios[-1]:.2f} × the distance at L = 256"
     assert row.corrected == "sandwich: 1.250 × the distance"
+    without = evidence.frames["fig2a"].filter(pl.col("measure") != "bound_upper")
+    again = judges.bound_is_safe(Evidence({"fig2a": without}, frames.choice))
+    assert again.corrected == "not measured"
 
 
 @pytest.mark.parametrize(

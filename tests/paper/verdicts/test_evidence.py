@@ -4,17 +4,18 @@ import pytest
 
 from headgauge.paper import limits
 from headgauge.paper.verdicts.evidence import (
+    UNSEEN,
     Evidence,
-    absent,
+    above,
     below,
     both,
+    claim,
     either,
     enough,
-    log_slope,
+    growth,
     power,
     ratio,
     reach,
-    slope_reach,
     told,
     within,
     word,
@@ -68,6 +69,9 @@ def test_an_interval_and_one_limit():
     assert below((-9.0, 1.0), 1.0) is True
     assert below((0.9, 1.1), 1.0) is None
     assert below((1.1, 1.2), 1.0) is False
+    assert above((1.0, 9.0), 1.0) is True
+    assert above((0.9, 1.1), 1.0) is None
+    assert above((0.8, 0.9), 1.0) is False
 
 
 def test_a_no_decides_and_else_what_is_undecided():
@@ -78,45 +82,47 @@ def test_a_no_decides_and_else_what_is_undecided():
 
 
 def test_rows_and_windows_that_are_enough():
-    curve = {32: {"rows": 1, "windows": 1}, 64: {"rows": limits.ROWS, "windows": limits.WINDOWS}}
-    assert enough(curve)
-    assert enough(curve, limits.ROWS)
-    assert not enough(curve, limits.ROWS + 1)
-    assert not enough({64: {"rows": limits.ROWS - 1, "windows": 9}})
-    assert not enough({64: {"rows": 999, "windows": limits.WINDOWS - 1}})
-    assert not enough({64: {"rows": None, "windows": 9}})
-    assert not enough({})
+    row = {"rows": limits.ROWS, "windows": limits.WINDOWS}
+    assert enough(row)
+    assert enough(row, limits.ROWS)
+    assert not enough(row, limits.ROWS + 1)
+    assert not enough({"rows": limits.ROWS - 1, "windows": 9})
+    assert not enough({"rows": 999, "windows": limits.WINDOWS - 1})
+    assert not enough({"rows": None, "windows": 9})
 
 
 def test_slopes_on_logarithms():
-    assert log_slope(_means(_1=3.0, _10=30.0, _100=300.0)) == pytest.approx(1.0)
-    assert log_slope(_means(_2=4.0, _4=16.0)) == pytest.approx(2.0)
-    assert log_slope(_means(_2=4.0, _4=4.0)) == pytest.approx(0.0)
-    assert log_slope(_means(_2=4.0)) is None
-    assert log_slope({}) is None
-    assert log_slope({1: {"mean": None}, 2: {"mean": 1.0}, 4: {"mean": 2.0}}) == pytest.approx(1.0)
-    assert (power(None), power(0.5)) == ("no curve", "L^0.50")
-    assert power(0.5, (0.4, 0.6)) == "L^0.50 (0.40 to 0.60)"
-    assert power(-1.0, (-1.0, -1.0), of="T") == "T^-1.00"
+    for curve, slope in (
+        (_means(_1=3.0, _10=30.0, _100=300.0), 1.0),
+        (_means(_2=4.0, _4=16.0), 2.0),
+        (_means(_2=4.0, _4=4.0), 0.0),
+        ({1: {"mean": None}} | _means(_2=1.0, _4=2.0), 1.0),
+    ):
+        found = growth(curve)
+        assert found is not None
+        assert (found[0], *found[1]) == pytest.approx((slope,) * 3)
+    assert growth(_means(_2=4.0)) is growth({}) is None
+    assert (power(None), power((0.5, (0.5, 0.5)))) == ("no curve", "L^0.50")
+    assert power((0.5, (0.4, 0.6))) == "L^0.50 (0.40 to 0.60)"
+    assert power((0.5, (0.4, 0.6)), ends=False) == "L^0.50"
+    assert power((-1.0, (-1.0, -1.0)), of="T") == "T^-1.00"
 
 
 def test_the_slopes_that_intervals_allow():
-    exact = _means(_1=3.0, _10=30.0, _100=300.0)
-    assert slope_reach(exact) == pytest.approx((1.0, 1.0))
     wide = {
         place: {"mean": 1.0 * place, "low": place / 2, "high": 2.0 * place} for place in (1, 100)
     }
-    ends = slope_reach(wide)
+    found = growth(wide)
+    assert found is not None
+    slope, ends = found
+    assert slope == pytest.approx(1.0)
     # From 2 up to 50, and from 1/2 up to 200, over two decades.
     assert ends == pytest.approx((math.log10(25) / 2, math.log10(400) / 2))
-    assert slope_reach(_means(_2=1.0)) is None
     # Tilted the most: no slope of points within the intervals is outside.
     for low, high in ((0.5, 2.0), (0.7, 1.1)):
-        some = {1: {"mean": low}, 100: {"mean": 100.0 * high}}
-        slope = log_slope(some)
-        assert slope is not None
-        assert ends is not None
-        assert ends[0] <= slope <= ends[1]
+        some = growth(_means(_1=low, _100=100.0 * high))
+        assert some is not None
+        assert ends[0] <= some[0] <= ends[1]
 
 
 def test_intervals_of_means_and_ratios():
@@ -136,16 +142,13 @@ def test_a_curve_is_that_of_the_models_own_rule(frames):
     curve = evidence.curve("fig2a", "distance", "length")
     assert list(curve) == [32, 64]
     assert curve[64]["mean"] == 2.0
-    assert evidence.tighter("fig2a", "length") == "sandwich: 1.500 × the distance"
-    nothing = Evidence({"fig2a": fig2a.clear()}, frames.choice)
-    assert nothing.tighter("fig2a", "length") == "not measured"
+    assert [row["mean"] for row in evidence.others("fig2a")] == [1.0, 2.0, 3.0]
+    assert evidence.row("fig2a", measure="distance", rule="ssmax", length=64)
+    assert evidence.row("fig2a", measure="distance", length=65) is None
 
 
 def test_what_is_absent_cannot_be_tested():
-    row = absent("a claim", "Fig. 9", "much")
-    assert (row.claim, row.where, row.paper, row.verdict) == (
-        "a claim",
-        "Fig. 9",
-        "much",
-        UNTESTABLE,
-    )
+    made = claim("a claim", "Fig. 9", "A statement.", "much")(lambda evidence: None)
+    assert (made.claim, made.where, made.paper) == ("a claim", "Fig. 9", "much")
+    assert made(Evidence({}, {})) == UNSEEN
+    assert (UNSEEN.verdict, UNSEEN.printed) == (UNTESTABLE, "not measured")

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from headgauge.paper.verdicts import (
+    CLAIMS,
     FREE,
-    JUDGES,
     Evidence,
     Seen,
     choose_reading,
@@ -90,16 +90,17 @@ def test_of_several_judging_texts_every_one_is_needed():
 
 
 def _seen(word: str, comment: str = "why") -> Seen:
-    return Seen("claim", "where", "statement", "paper", "p", "c", word, comment)
+    return Seen("p", word, "c", comment)
 
 
 def _table(chosen_on: str | None, **words: str) -> tuple[dict, dict]:
     """The verdict rows of a claim that leans on the choice and of one that does not."""
-    seen = {text: [_seen(word)] * len(JUDGES) for text, word in words.items()}
+    seen = {text: [_seen(word)] * len(CLAIMS) for text, word in words.items()}
     rows = verdict_tables(seen, chosen_on)[1].to_dicts()
-    free = [at for at, each in enumerate(JUDGES) if each in FREE]
-    leaning = next(at for at in range(len(JUDGES)) if at not in free)
-    assert len({tuple(rows[at].values()) for at in free}) == 1
+    free = [at for at, each in enumerate(CLAIMS) if each in FREE]
+    leaning = next(at for at in range(len(CLAIMS)) if at not in free)
+    told = ("held", "texts", "verdict", "comment")
+    assert len({tuple(rows[at][name] for name in told) for at in free}) == 1
     return rows[leaning], rows[free[0]]
 
 
@@ -139,14 +140,14 @@ def test_why_something_cannot_be_tested_is_said():
     assert leaning["comment"] == "why"
 
 
-def test_a_row_for_every_text_and_judge(found):
-    evidence = Evidence(found.paper, CHOICE)
+def test_a_row_for_every_text_and_judge(kept):
+    evidence = Evidence(kept.paper, CHOICE)
     seen = {"a": judge(evidence, None), "b": judge(evidence, "random weights")}
     readings, verdicts = verdict_tables(seen, None)
     assert dict(readings.schema) == dict(frame_schema(ReadingRow))
     assert dict(verdicts.schema) == dict(frame_schema(PaperVerdictRow))
-    assert len(verdicts) == len(JUDGES) == len(set(verdicts["claim"]))
-    assert readings["text"].to_list() == ["a"] * len(JUDGES) + ["b"] * len(JUDGES)
+    assert len(verdicts) == len(CLAIMS) == len(set(verdicts["claim"]))
+    assert readings["text"].to_list() == ["a"] * len(CLAIMS) + ["b"] * len(CLAIMS)
     figures = [where for where in verdicts["where"] if where.startswith("Fig.")]
     assert figures == sorted(figures)
     for name in ("claim", "where", "statement", "paper"):
@@ -164,12 +165,12 @@ def test_a_run_without_any_number_can_be_judged():
     assert choose_reading(Evidence(empty, CHOICE)) == ("scaled", "random")
 
 
-def test_only_what_uses_neither_vectors_nor_algorithm_5_is_free(found):
+def test_only_what_uses_neither_vectors_nor_algorithm_5_is_free(kept):
     """Another choice and another reading leave these claims as they are, and they alone."""
-    here = judge(Evidence(found.paper, CHOICE), None)
+    here = judge(Evidence(kept.paper, CHOICE), None)
     other = CHOICE | {"vectors": "value", "scale": "raw"}
-    there = judge(Evidence(found.paper, other, ("raw", "random")), None)
-    same = {each for each, a, b in zip(JUDGES, here, there, strict=True) if vars(a) == vars(b)}
+    there = judge(Evidence(kept.paper, other, ("raw", "random")), None)
+    same = {each for each, a, b in zip(CLAIMS, here, there, strict=True) if vars(a) == vars(b)}
     assert set(FREE) <= same
 
 

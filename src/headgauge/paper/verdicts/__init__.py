@@ -1,24 +1,18 @@
 """The paper's claims, one by one, beside what was measured, text by text and over all texts.
 
-Each judge looks at one text, under the choice that was measured in full, and returns what it saw
-with a word; the limits that decide the word stand in `limits`. `verdict_tables` puts the texts
-together. The text that a choice was made on does not count for what leans on the choice: a claim is
-reproduced if it is on every text that judges, and with one text nothing is judged.
+Each claim is looked at on one text, under the choice that was measured in full; the limits that
+decide the word stand in `limits`. `verdict_tables` puts the texts together. The text that a choice
+was made on does not count for what leans on the choice: a claim is reproduced if it is on every
+text that judges, and with one text nothing is judged.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from headgauge.paper.verdicts import (
-    critical,
-    distance,
-    guidelines,
-    other,
-    sensitivity,
-    separability,
-)
-from headgauge.paper.verdicts.evidence import Evidence, Judge, Seen
+from headgauge.paper.verdicts import assumptions, critical, discussion, distance, sensitivity
+from headgauge.paper.verdicts.evidence import Claim, Evidence, Seen
 from headgauge.runs.paper_schema import (
     DEPENDS,
     FEW_ROWS,
@@ -33,43 +27,29 @@ from headgauge.runs.paper_schema import (
 )
 from headgauge.runs.schema import frame_schema
 
-# Neither the vectors and keys nor the reading of Algorithm 5 play a part: every text judges these.
-FREE: tuple[Judge, ...] = (other.largest_vanishes, other.corollary_1_near, other.run_time)
-JUDGES: tuple[Judge, ...] = (
-    other.largest_vanishes,
-    other.corollary_1_near,
-    other.vectors_isotropic,
-    other.tokens_apart,
-    distance.distance_grows,
-    distance.expectation_grows,
-    distance.bound_is_safe,
-    distance.distance_levels_off,
-    distance.expectation_converges,
-    distance.bound_tightens,
-    critical.critical_share,
-    critical.critical_over_length,
-    critical.critical_sub_linear,
-    separability.separability_settles,
-    separability.upper_bound_tracks,
-    *sensitivity.JUDGES,
-    other.three_heads_cover,
-    guidelines.signs_of_saturation,
-    guidelines.length_aware_restores,
-    guidelines.cold_is_no_gain,
-    other.run_time,
+CLAIMS: tuple[Claim, ...] = (
+    *assumptions.CLAIMS,
+    *distance.CLAIMS,
+    *critical.CLAIMS,
+    distance.separability_settles,
+    distance.upper_bound_tracks,
+    *sensitivity.CLAIMS,
+    *discussion.CLAIMS,
 )
-_HELD = (REPRODUCED, PRINTED_ONLY)
-_DECIDED = (*_HELD, NOT_REPRODUCED)
+# Neither the vectors and keys nor the reading of Algorithm 5 play a part: every text judges these.
+FREE = (assumptions.largest_vanishes, assumptions.corollary_1_near, discussion.run_time)
+_HELD = {REPRODUCED, PRINTED_ONLY}
+_DECIDED = {*_HELD, NOT_REPRODUCED}
 
-__all__ = ["JUDGES", "Evidence", "Seen", "choose_reading", "joint", "judge", "verdict_tables"]
+__all__ = ["CLAIMS", "Evidence", "Seen", "choose_reading", "joint", "judge", "verdict_tables"]
 
 
 def judge(evidence: Evidence, untrained: str | None) -> list[Seen]:
     """Every claim on one text. `untrained` says why the weights prove nothing, if they do not."""
-    seen = [each(evidence) for each in JUDGES]
+    seen = [each(evidence) for each in CLAIMS]
     if untrained is None:
         return seen
-    return [Seen(**vars(each) | {"verdict": UNTESTABLE, "comment": untrained}) for each in seen]
+    return [replace(each, verdict=UNTESTABLE, comment=untrained) for each in seen]
 
 
 def choose_reading(evidence: Evidence) -> tuple[str, str]:
@@ -77,8 +57,8 @@ def choose_reading(evidence: Evidence) -> tuple[str, str]:
     several, in the order of `READINGS`."""
 
     def held(reading: tuple[str, str]) -> int:
-        looked = Evidence(evidence.frames, evidence.choice, reading)
-        return sum(each(looked).verdict == REPRODUCED for each in sensitivity.JUDGES)
+        looked = replace(evidence, reading=reading)
+        return sum(each(looked).verdict == REPRODUCED for each in sensitivity.CLAIMS)
 
     there = set(evidence.frames["fig4"].select("logits", "direction").rows())
     known = [reading for reading in sensitivity.READINGS if reading in there]
@@ -91,25 +71,28 @@ def verdict_tables(
     """ReadingRows and PaperVerdictRows, of what `judge` saw on each text. `chosen_on` is the text
     that the choice and the reading were made on, if they were not given."""
     readings = [
-        {"text": text}
-        | {name: getattr(each, name) for name in frame_schema(ReadingRow) if name != "text"}
+        {"text": text, "claim": claim.claim} | vars(each)
         for text, claims in seen.items()
-        for each in claims
+        for claim, each in zip(CLAIMS, claims, strict=True)
     ]
     verdicts = []
-    for judge_, claims in zip(JUDGES, zip(*seen.values(), strict=True), strict=True):
-        words = {text: each.verdict for text, each in zip(seen, claims, strict=True)}
-        aside = None if judge_ in FREE else chosen_on
+    for claim, texts in zip(CLAIMS, zip(*seen.values(), strict=True), strict=True):
+        words = {text: each.verdict for text, each in zip(seen, texts, strict=True)}
+        aside = None if claim in FREE else chosen_on
         choosing = None if aside is None else words.pop(aside)
-        told = {name: getattr(claims[0], name) for name in ("claim", "where", "statement", "paper")}
-        counts = {
-            "held": sum(word in _HELD for word in words.values()),
-            "texts": sum(word in _DECIDED for word in words.values()),
-        }
         verdict = joint(list(words.values()), choosing)
-        why = dict.fromkeys(each.comment for each in claims)
-        comment = " ".join(why) if verdict == UNTESTABLE else _comment(words, aside, choosing)
-        verdicts.append(told | counts | {"verdict": verdict, "comment": comment})
+        why = dict.fromkeys(each.comment for each in texts)
+        verdicts.append(
+            {name: getattr(claim, name) for name in ("claim", "where", "statement", "paper")}
+            | {
+                "held": sum(word in _HELD for word in words.values()),
+                "texts": sum(word in _DECIDED for word in words.values()),
+                "verdict": verdict,
+                "comment": " ".join(why)
+                if verdict == UNTESTABLE
+                else _comment(words, aside, choosing),
+            }
+        )
     return (
         pl.DataFrame(readings, schema=frame_schema(ReadingRow)),
         pl.DataFrame(verdicts, schema=frame_schema(PaperVerdictRow)),
@@ -130,11 +113,11 @@ def joint(judging: Sequence[str], choosing: str | None = None) -> str:
         return FEW_ROWS if FEW_ROWS in spoken else ONE_TEXT
     found = set(words)
     failed = NOT_REPRODUCED in found
-    if found & set(_HELD) and (failed or choosing == NOT_REPRODUCED):
+    if found & _HELD and (failed or choosing == NOT_REPRODUCED):
         return DEPENDS
     if failed:  # one text is enough to say that it does not hold everywhere
         return NOT_REPRODUCED
-    if found <= set(_HELD):
+    if found <= _HELD:
         return PRINTED_ONLY if PRINTED_ONLY in found else REPRODUCED
     return FEW_ROWS if FEW_ROWS in found else UNDECIDED
 

@@ -1,4 +1,4 @@
-"""What the judges look at on one text, how they decide, and the words they use."""
+"""What is looked at on one text, how it is decided, and the words for it."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -18,22 +18,10 @@ from headgauge.runs.paper_schema import (
     UNTESTABLE,
 )
 
-Curve = Mapping[Any, Mapping[str, Any]]
+Row = Mapping[str, Any]
+Curve = Mapping[Any, Row]
 Interval = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A claim on one text: what the paper says, what was measured, and the word for it."""
-
-    claim: str
-    where: str
-    statement: str
-    paper: str
-    printed: str
-    corrected: str
-    verdict: str
-    comment: str = ""
+Growth = tuple[float, Interval]  # an exponent, and those that the points' intervals allow
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,27 +32,67 @@ class Evidence:
     choice: dict[str, str]
     reading: tuple[str, str] = ("scaled", "random")
 
+    def rows(self, figure: str, **where: Any) -> list[dict[str, Any]]:
+        """A figure's rows, of the choice where it has several."""
+        frame = self.frames[figure]
+        own = {name: value for name, value in self.choice.items() if name in frame.columns}
+        return frame.filter(pl.lit(True), **own, **where).to_dicts()
+
+    def row(self, figure: str, **where: Any) -> dict[str, Any] | None:
+        return next(iter(self.rows(figure, **where)), None)
+
+    def others(self, figure: str) -> list[dict[str, Any]]:
+        """The rows of the other choices."""
+        own = self.rows(figure)
+        return [row for row in self.frames[figure].to_dicts() if row not in own]
+
     def curve(
         self, figure: str, measure: str, along: str, rule: str = "model"
     ) -> dict[int, dict[str, Any]]:
         """A measure's rows by L or N, under the model's own rule unless another is named."""
-        found = self.frames[figure].filter(measure=measure, rule=rule)
-        found = found.filter(**{k: v for k, v in self.choice.items() if k in found.columns})
-        return {row[along]: row for row in found.sort(along).iter_rows(named=True)}
-
-    def tighter(self, figure: str, along: str) -> str:
-        """How far the corrected sandwich is above the distance, at the last place of a figure."""
-        upper, distance = (self.curve(figure, name, along) for name in ("bound_upper", "distance"))
-        last = max(upper.keys() & distance.keys(), default=None)
-        if last is None:
-            return "not measured"
-        return f"sandwich: {upper[last]['mean'] / distance[last]['mean']:.3f} × the distance"
+        found = {row[along]: row for row in self.rows(figure, measure=measure, rule=rule)}
+        return dict(sorted(found.items()))
 
 
-Judge = Callable[[Evidence], Seen]
+@dataclass(frozen=True)
+class Seen:
+    """A claim on one text: our numbers under both formulas, and the word for them."""
+
+    printed: str
+    verdict: str
+    corrected: str = "same"
+    comment: str = ""
 
 
-def told(row: Mapping[str, Any], digits: int = 0, name: str = "mean") -> str:
+UNSEEN = Seen(
+    "not measured",
+    UNTESTABLE,
+    "not measured",
+    "The run has too few N, lengths or temperatures for it.",
+)
+Look = Callable[[Evidence], Seen | None]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says where, its number, and how a text is asked; None: it cannot tell."""
+
+    claim: str
+    where: str
+    statement: str
+    paper: str
+    look: Look
+
+    def __call__(self, evidence: Evidence) -> Seen:
+        return self.look(evidence) or UNSEEN
+
+
+def claim(claim: str, where: str, statement: str, paper: str) -> Callable[[Look], Claim]:
+    """The claim that a function looks at."""
+    return lambda look: Claim(claim, where, statement, paper, look)
+
+
+def told(row: Row, digits: int = 0, name: str = "mean") -> str:
     """A number with its interval, where there is one."""
     if row["low"] is None:
         return f"{row[name]:.{digits}f}"
@@ -76,7 +104,7 @@ def at_longest(curve: Curve, digits: int = 0) -> str:
     return f"{told(curve[max(curve)], digits)} at L = {max(curve)}"
 
 
-def reach(row: Mapping[str, Any], name: str = "mean") -> Interval:
+def reach(row: Row, name: str = "mean") -> Interval:
     """A mean's interval; the mean alone where there is none."""
     low, high = row["low"], row["high"]
     return (row[name], row[name]) if low is None or high is None else (low, high)
@@ -87,28 +115,32 @@ def ratio(above: Interval, below: Interval) -> Interval:
     return above[0] / below[1], above[1] / below[0]
 
 
-def log_slope(curve: Curve, of: str = "mean") -> float | None:
-    """The least-squares slope of log mean over log place; None with fewer than two points."""
-    there = [(place, row[of]) for place, row in curve.items() if row[of]]
-    return _slope(there) if len(there) > 1 else None
-
-
-def slope_reach(curve: Curve, of: str = "mean") -> Interval | None:
-    """The slopes that the intervals of the points allow, tilted from one end to the other."""
-    there = {place: reach(row, of) for place, row in curve.items() if row[of]}
+def growth(curve: Curve, of: str = "mean") -> Growth | None:
+    """The least-squares slope of log mean over log place, and the slopes that the intervals of the
+    points allow, tilted from one end to the other; None with fewer than two points."""
+    there = {place: row for place, row in curve.items() if row[of]}
     if len(there) < 2:
         return None
     middle = math.exp(sum(map(math.log, there)) / len(there))
     tilted = [
-        _slope([(place, ends[side != (place > middle)]) for place, ends in there.items()])
+        _slope((place, reach(row, of)[side != (place > middle)]) for place, row in there.items())
         for side in (True, False)
     ]
-    return min(tilted), max(tilted)
+    return _slope((place, row[of]) for place, row in there.items()), (min(tilted), max(tilted))
 
 
 def _slope(points: Iterable[tuple[int | float, float]]) -> float:
     places, values = np.log(np.array(list(points), np.float64)).T
     return float(np.polyfit(places, values, 1)[0])
+
+
+def power(found: Growth | None, of: str = "L", ends: bool = True) -> str:
+    """A growth in words."""
+    if found is None:
+        return "no curve"
+    slope, (low, high) = found
+    wide = f" ({low:.2f} to {high:.2f})" if ends and high - low >= 0.005 else ""
+    return f"{of}^{round(slope, 2) + 0.0:.2f}{wide}"  # + 0.0: no "-0.00"
 
 
 def within(interval: Interval, ends: Interval) -> bool | None:
@@ -119,8 +151,11 @@ def within(interval: Interval, ends: Interval) -> bool | None:
 
 
 def below(interval: Interval, limit: float) -> bool | None:
-    """Whether an interval lies below a limit."""
     return within(interval, (-math.inf, limit))
+
+
+def above(interval: Interval, limit: float) -> bool | None:
+    return within(interval, (limit, math.inf))
 
 
 def both(*answers: bool | None) -> bool | None:
@@ -132,9 +167,7 @@ def both(*answers: bool | None) -> bool | None:
 
 def word(holds: bool | None, judged: bool = True) -> str:
     """The word for a claim that was looked at under one formula."""
-    if not judged:
-        return FEW_ROWS
-    return UNDECIDED if holds is None else REPRODUCED if holds else NOT_REPRODUCED
+    return either(holds, holds, judged)
 
 
 def either(printed: bool | None, corrected: bool | None, judged: bool = True) -> str:
@@ -148,32 +181,6 @@ def either(printed: bool | None, corrected: bool | None, judged: bool = True) ->
     return PRINTED_ONLY if printed else NOT_REPRODUCED
 
 
-def enough(curve: Curve, rows: int = limits.ROWS) -> bool:
-    """Whether the last place of a curve has rows and windows enough to be judged by."""
-    if not curve:
-        return False
-    last = curve[max(curve)]
-    return (last["rows"] or 0) >= rows and (last["windows"] or 0) >= limits.WINDOWS
-
-
-def absent(claim: str, where: str, paper: str) -> Seen:
-    """A claim that this run cannot speak of."""
-    return Seen(
-        claim=claim,
-        where=where,
-        statement=claim,
-        paper=paper,
-        printed="not measured",
-        corrected="not measured",
-        verdict=UNTESTABLE,
-        comment="The run has too few N, lengths or temperatures for it.",
-    )
-
-
-def power(slope: float | None, interval: Interval | None = None, of: str = "L") -> str:
-    """A growth in words."""
-    if slope is None:
-        return "no curve"
-    wide = interval is not None and interval[1] - interval[0] >= 0.005
-    ends = f" ({interval[0]:.2f} to {interval[1]:.2f})" if wide and interval is not None else ""
-    return f"{of}^{round(slope, 2) + 0.0:.2f}{ends}"  # + 0.0: no "-0.00"
+def enough(row: Row, rows: int = limits.ROWS) -> bool:
+    """Whether a number has rows and windows enough to be judged by."""
+    return (row["rows"] or 0) >= rows and (row["windows"] or 0) >= limits.WINDOWS

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from headgauge.paper.verdicts import guidelines as judges
+from headgauge.paper.verdicts import discussion as judges
 from headgauge.paper.verdicts.evidence import Evidence
 from headgauge.runs.paper_schema import (
     FEW_ROWS,
@@ -102,3 +102,34 @@ def test_what_was_not_measured_cannot_be_judged(frames):
         assert judge(_evidence(frames)).verdict == UNTESTABLE
     alone = _evidence(frames, _gain("separability", COLDER, 0.0))
     assert judges.cold_is_no_gain(alone).verdict == UNTESTABLE
+
+
+def _covered(frames, covered: float, half: float | None = 0.0, rows: int = 8) -> Evidence:
+    row = {
+        "top_n": 16, "heads": 3, "covered": covered, "separable": 0.6, "independent": 0.95,
+        "formula": 0.936, "layers": 2, "rows": rows,
+        "low": None if half is None else covered - half,
+        "high": None if half is None else covered + half,
+    }  # fmt: skip
+    return Evidence({"coverage": frames.table("coverage", row)}, frames.choice)
+
+
+@pytest.mark.parametrize(
+    ("covered", "half", "rows", "verdict"),
+    [(0.985, 0.0, 8, REPRODUCED), (0.984, 0.0, 8, NOT_REPRODUCED), (0.98, 0.01, 8, UNDECIDED),
+     (0.992, 0.001, 8, REPRODUCED), (0.8, 0.05, 8, NOT_REPRODUCED), (0.8, 0.05, 7, FEW_ROWS)],
+)  # fmt: skip
+def test_three_heads_cover_is_measured(frames, covered, half, rows, verdict):
+    row = judges.three_heads_cover(_covered(frames, covered, half, rows))
+    assert row.verdict == verdict
+    assert row.printed.startswith("1 − .2³ = 0.992; with the p = 0.60 of one head 0.936")
+    assert "0.950 if heads were independent" in row.corrected
+
+
+def test_without_three_heads_in_a_layer_it_cannot_be_tested(frames):
+    row = judges.three_heads_cover(Evidence({"coverage": frames.table("coverage")}, frames.choice))
+    assert row.verdict == UNTESTABLE
+
+
+def test_a_time_on_another_machine_is_no_verdict(frames):
+    assert judges.run_time(Evidence({}, frames.choice)).verdict == UNTESTABLE

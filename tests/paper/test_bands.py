@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from headgauge.paper.summary import bootstrap, summarise
+from headgauge.paper.bands import bootstrap, over_heads
 from headgauge.runs.paper_schema import FigureRow
 from headgauge.runs.schema import PaperCurveRow, frame_schema
 
@@ -57,7 +57,7 @@ def _curves(values: np.ndarray) -> pl.DataFrame:
 
 def test_a_row_has_the_means_and_the_spread_of_the_heads():
     values = np.random.default_rng(0).normal(size=(3, 7))
-    found = summarise(_curves(values), ("distance",), 0)
+    found = over_heads(_curves(values), ("distance",))
     assert dict(found.schema) == dict(frame_schema(FigureRow))
     row = found.row(0, named=True)
     heads = values.mean(0)
@@ -78,19 +78,19 @@ def test_a_row_has_the_means_and_the_spread_of_the_heads():
 
 def test_heads_without_a_number_are_left_out():
     values = np.array([[1.0, np.nan, 5.0]])
-    found = summarise(_curves(values), ("distance", "radius"), 0)
+    found = over_heads(_curves(values), ("distance", "radius"))
     distance, radius = (found.row(by_predicate=pl.col("measure") == m, named=True) for m in
                         ("distance", "radius"))  # fmt: skip
     assert (distance["mean"], distance["heads"], distance["low"]) == (3.0, 2, None)
     assert radius["heads"] == 3
-    assert summarise(_curves(values), ("bound_upper",), 0).is_empty()
+    assert over_heads(_curves(values), ("bound_upper",)).is_empty()
 
 
 def test_the_order_of_the_rows_does_not_show():
     curves = _curves(np.random.default_rng(1).normal(size=(4, 9)) * 10.0 ** np.arange(9))
-    found = summarise(curves, ("distance", "radius"), 0)
+    found = over_heads(curves, ("distance", "radius"))
     for seed in range(3):
-        again = summarise(
-            curves.sample(fraction=1, shuffle=True, seed=seed), ("radius", "distance"), 0
+        again = over_heads(
+            curves.sample(fraction=1, shuffle=True, seed=seed), ("radius", "distance")
         )
         assert again.equals(found)

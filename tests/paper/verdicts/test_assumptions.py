@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from headgauge.paper.verdicts import other
+from headgauge.paper.verdicts import assumptions
 from headgauge.paper.verdicts.evidence import Evidence
 from headgauge.runs.paper_schema import (
     FEW_ROWS,
@@ -37,7 +37,9 @@ def _evidence(frames, *rows: dict) -> Evidence:
 def test_largest_vanishes(frames, slope, half, verdict):
     others = _vanishing(frames, -0.25, rule="sparsemax")
     top = _vanishing(frames, -0.5, measure="top_mass")
-    row = other.largest_vanishes(_evidence(frames, *_vanishing(frames, slope, half), *others, *top))
+    row = assumptions.largest_vanishes(
+        _evidence(frames, *_vanishing(frames, slope, half), *others, *top)
+    )
     assert row.verdict == verdict
     assert row.printed.startswith(f"L^{slope:.2f}")
     assert "; the 16 heaviest L^-0.50" in row.printed
@@ -47,11 +49,11 @@ def test_largest_vanishes(frames, slope, half, verdict):
 def test_few_rows_windows_or_lengths(frames):
     few: dict[str, Any]
     for few in ({"rows": 31.0}, {"windows": 1}):
-        row = other.largest_vanishes(_evidence(frames, *_vanishing(frames, -1.0, **few)))
+        row = assumptions.largest_vanishes(_evidence(frames, *_vanishing(frames, -1.0, **few)))
         assert row.verdict == FEW_ROWS
     one = _evidence(frames, _vanishing(frames, -1.0)[0])
-    assert other.largest_vanishes(one).verdict == UNTESTABLE
-    assert other.corollary_1_near(one).verdict == UNTESTABLE
+    assert assumptions.largest_vanishes(one).verdict == UNTESTABLE
+    assert assumptions.corollary_1_near(one).verdict == UNTESTABLE
 
 
 @pytest.mark.parametrize(
@@ -66,11 +68,11 @@ def test_corollary_1_near(frames, weight, bound, half, verdict):
         return _vanishing(frames, 0.0, measure=measure, **band)[-1]
 
     rows = [at("largest_weight", weight), at("bound_printed", bound), at("bound_range", 0.6)]
-    row = other.corollary_1_near(_evidence(frames, *rows))
+    row = assumptions.corollary_1_near(_evidence(frames, *rows))
     assert row.verdict == verdict
     assert ("it says nothing" in row.printed) == (bound > 1)
     assert row.corrected == f"from the row's own range {0.6 / weight:.2g} times"
-    few = other.corollary_1_near(_evidence(frames, *(each | {"rows": 31.0} for each in rows)))
+    few = assumptions.corollary_1_near(_evidence(frames, *(each | {"rows": 31.0} for each in rows)))
     assert few.verdict == FEW_ROWS
 
 
@@ -91,44 +93,13 @@ def _vectors(frames, **more) -> Evidence:
      ({"effective_dim": 30.2}, REPRODUCED), ({"effective_dim": 30.1}, NOT_REPRODUCED)],
 )  # fmt: skip
 def test_vectors_isotropic(frames, change, verdict):
-    row = other.vectors_isotropic(_vectors(frames, **change))
+    row = assumptions.vectors_isotropic(_vectors(frames, **change))
     assert row.verdict == verdict
     assert "(uniform: 0 and 60); value: " in row.printed
 
 
 @pytest.mark.parametrize(("delta", "verdict"), [(2e-6, REPRODUCED), (1e-6, NOT_REPRODUCED)])
 def test_tokens_apart(frames, delta, verdict):
-    row = other.tokens_apart(_vectors(frames, delta=delta))
+    row = assumptions.tokens_apart(_vectors(frames, delta=delta))
     assert row.verdict == verdict
     assert row.printed.endswith("; value: δ = 0, 0% coincide")
-
-
-def _covered(frames, covered: float, half: float | None = 0.0, rows: int = 8) -> Evidence:
-    row = {
-        "top_n": 16, "heads": 3, "covered": covered, "separable": 0.6, "independent": 0.95,
-        "formula": 0.936, "layers": 2, "rows": rows,
-        "low": None if half is None else covered - half,
-        "high": None if half is None else covered + half,
-    }  # fmt: skip
-    return Evidence({"coverage": frames.table("coverage", row)}, frames.choice)
-
-
-@pytest.mark.parametrize(
-    ("covered", "half", "rows", "verdict"),
-    [(0.985, 0.0, 8, REPRODUCED), (0.984, 0.0, 8, NOT_REPRODUCED), (0.98, 0.01, 8, UNDECIDED),
-     (0.992, 0.001, 8, REPRODUCED), (0.8, 0.05, 8, NOT_REPRODUCED), (0.8, 0.05, 7, FEW_ROWS)],
-)  # fmt: skip
-def test_three_heads_cover_is_measured(frames, covered, half, rows, verdict):
-    row = other.three_heads_cover(_covered(frames, covered, half, rows))
-    assert row.verdict == verdict
-    assert row.printed.startswith("1 − .2³ = 0.992; with the p = 0.60 of one head 0.936")
-    assert "0.950 if heads were independent" in row.corrected
-
-
-def test_without_three_heads_in_a_layer_it_cannot_be_tested(frames):
-    row = other.three_heads_cover(Evidence({"coverage": frames.table("coverage")}, frames.choice))
-    assert row.verdict == UNTESTABLE
-
-
-def test_a_time_on_another_machine_is_no_verdict(frames):
-    assert other.run_time(Evidence({}, frames.choice)).verdict == UNTESTABLE

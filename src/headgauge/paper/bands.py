@@ -1,0 +1,95 @@
+"""From heads to a figure: means over heads and windows, how the heads spread, bootstrap bands.
+
+The heads of a model are all there are, so they are not resampled: a band says how far the mean over
+heads would move on other windows of the same text. With a single window there is none.
+
+The numbers are added up in the table's own order, a row at a time: a library's sums depend on the
+number of its threads, and a run must come to the same bytes wherever it is summed up.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from headgauge.registry.published import CHOICE_AND_RULE
+from headgauge.runs.paper_schema import FigureRow
+from headgauge.runs.schema import HEAD, frame_schema
+
+DRAWS = 2000
+BAND = (2.5, 97.5)  # percentiles
+
+
+def over_heads(
+    curves: pl.DataFrame,
+    measures: Sequence[str],
+    row: type = FigureRow,
+    place: Sequence[str] = (*CHOICE_AND_RULE, "length", "top_n"),
+) -> pl.DataFrame:
+    """A row for each place (choice, L, N) and measure; heads that lack a number are left out."""
+    heads = curves.select(HEAD).unique().sort(HEAD).with_row_index("head_number")
+    numbered = curves.join(heads, on=HEAD, maintain_order="left").with_row_index("number")
+    values = numbered.select(pl.col(measures).cast(pl.Float64)).to_numpy()
+    windows, who = numbered["window"].to_numpy(), numbered["head_number"].to_numpy()
+    rows = numbered["rows"].cast(pl.Float64).to_numpy()
+    found = []
+    for *there, numbers in numbered.group_by(place, maintain_order=True).agg("number").iter_rows():
+        at = np.array(numbers)
+        # (windows, heads, measures), NaN where a head has no number
+        known, window = np.unique(windows[at], return_inverse=True)
+        table = np.full((len(known), len(heads), len(measures)), np.nan)
+        table[window, who[at]] = values[at]
+        group = dict(zip(place, there, strict=True)) | {"rows": mean(rows[at])}
+        found += [
+            group | {"measure": measure} | spread
+            for measure, numbers in zip(measures, np.moveaxis(table, -1, 0), strict=True)
+            if (spread := _spread(numbers))
+        ]
+    order = [
+        name
+        for name in (*CHOICE_AND_RULE, "measure", "length", "top_n")
+        if name in (*place, "measure")
+    ]
+    return pl.DataFrame(found, schema=frame_schema(row)).sort(order)
+
+
+def _spread(numbers: np.ndarray) -> dict[str, Any]:
+    """Of (windows, heads); a head or a window without any number is left out as a whole."""
+    numbers = numbers[:, ~np.isnan(numbers).all(0)]
+    numbers = numbers[~np.isnan(numbers).all(1)]
+    if not numbers.size:
+        return {}
+    each = _means(numbers.T)
+    low, high = bootstrap(each)
+    quantiles = np.quantile(_means(numbers), (0, 0.25, 0.5, 0.75, 1)).tolist()
+    return (
+        {"mean": mean(each), "low": low, "high": high}
+        | dict(zip(("minimum", "q25", "median", "q75", "maximum"), quantiles, strict=True))
+        | {"heads": numbers.shape[1], "windows": len(numbers)}
+    )
+
+
+def bootstrap(values: np.ndarray, seed: int = 0) -> tuple[float | None, float | None]:
+    """The 95 % percentile interval of the mean; (None, None) for a single value."""
+    if len(values) < 2:
+        return None, None
+    drawn = np.random.default_rng(seed).integers(len(values), size=(DRAWS, len(values)))
+    low, high = np.percentile(values[drawn].mean(-1), BAND)
+    return float(low), float(high)
+
+
+def mean(values: Any) -> float:
+    """The exact sum over the count: it does not depend on the order."""
+    return math.fsum(values) / len(values)
+
+
+def _means(numbers: np.ndarray) -> np.ndarray:
+    """Means down the columns over what is there. Of several columns numpy adds up row by row; a
+    single one it would cut into pieces that depend on where it lies in memory."""
+    there = ~np.isnan(numbers)
+    known = np.where(there, numbers, 0.0)
+    if known.shape[1] == 1:
+        return np.array([math.fsum(known[:, 0].tolist())]) / there.sum(0)
+    return np.ascontiguousarray(known).sum(0) / there.sum(0)

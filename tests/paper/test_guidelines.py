@@ -1,0 +1,215 @@
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from headgauge.paper.bands import bootstrap
+from headgauge.paper.choices import COLD_RULES, LENGTH_AWARE
+from headgauge.paper.guidelines import SIGNS, gains, signs
+
+CHOICE = {"vectors": "final", "scale": "unit", "keys": "all"}
+
+
+def _measured(frames, heads: int, seed: int, windows: int = 2):
+    """Tables in a shuffled order, and what stands in them: (windows, heads)."""
+    draw = np.random.default_rng(seed)
+    share = draw.random((windows, heads))
+    measures = {name: share * weight + draw.random((windows, heads)) for name, weight in
+                zip(SIGNS, (-2.0, 1.0, 0.0, 5.0), strict=True)}  # fmt: skip
+    place = [
+        {"window": w, "length": 64, "layer": h // 3, "occurrence": 0, "module": "m", "head": h % 3}
+        for w in range(windows) for h in range(heads)
+    ]  # fmt: skip
+    curves = [
+        each | CHOICE | {"rule": "model", "top_n": 16, "rows": 9, "separability": float(value)}
+        for each, value in zip(place, share.reshape(-1), strict=True)
+    ]
+    curves += [row | change | {"separability": 0.5} for row in curves for change in (
+        {"rule": "ssmax"}, {"top_n": 8}, {"length": 32}, {"vectors": "value"},
+    )]  # fmt: skip
+    table = [
+        each | {name: float(values.reshape(-1)[at]) for name, values in measures.items()}
+        for at, each in enumerate(place)
+    ]
+    table += [row | {"length": 32, "entropy_share": 0.1} for row in table]
+    shuffled = frames.curves([curves[at] for at in draw.permutation(len(curves))])
+    heads_table = frames.left("heads", [table[at] for at in draw.permutation(len(table))])
+    return (_chosen(shuffled), heads_table), share, measures
+
+
+def _chosen(curves: pl.DataFrame) -> pl.DataFrame:
+    """Of one choice at the longest L, as the figures are given them."""
+    return curves.filter(length=64, **CHOICE)
+
+
+@pytest.mark.parametrize("heads", [4, 9, 40])
+def test_correlations_are_scipys_over_heads(frames, heads):
+    measured, share, measures = _measured(frames, heads, seed=heads)
+    found = signs(*measured)
+    assert found["sign"].to_list() == list(SIGNS)
+    for row in found.iter_rows(named=True):
+        wanted = stats.spearmanr(measures[row["sign"]].mean(0), share.mean(0)).statistic  # type: ignore[attr-defined]
+        assert row["correlation"] == pytest.approx(wanted, abs=1e-12)
+        assert row["heads"] == heads
+        half = 1.96 * math.sqrt(1.06 / (heads - 3))
+        inside = min(1 - 1e-12, max(-1 + 1e-12, wanted))
+        assert row["low"] == pytest.approx(math.tanh(math.atanh(inside) - half), abs=1e-9)
+        assert row["high"] == pytest.approx(math.tanh(math.atanh(inside) + half), abs=1e-9)
+
+
+def test_the_order_of_the_tables_does_not_show(frames):
+    measured = _measured(frames, 12, seed=1)[0]
+    found = signs(*measured)
+    assert signs(*(table.reverse() for table in measured)).equals(found)
+
+
+def test_few_heads_or_equal_ones_have_no_correlation(frames):
+    for row in signs(*_measured(frames, 3, seed=0)[0]).iter_rows(named=True):
+        assert row["correlation"] is row["low"] is row["high"] is None
+    curves, heads = _measured(frames, 9, seed=0)[0]
+    flat = signs(curves, heads.with_columns(sink_weight=0.25))
+    rows = {row["sign"]: row for row in flat.iter_rows(named=True)}
+    assert rows["sink_weight"]["correlation"] is None
+    assert rows["entropy_share"]["correlation"] < 0
+
+
+def test_the_interval_is_that_of_a_rank_correlation(frames):
+    """Over many draws of heads that correlate by −.6, 95 % of the intervals hold the true one."""
+    draw = np.random.default_rng(0)
+    heads, inside = 60, 0
+    true = 6 / math.pi * math.asin(-0.6 / 2)
+    base = {"window": 0, "length": 64, "occurrence": 0, "module": "m", "head": 0}
+    for _ in range(100):
+        x = draw.normal(size=heads)
+        y = -0.6 * x + 0.8 * draw.normal(size=heads)
+        curves = [base | CHOICE | {"layer": at, "rule": "model", "top_n": 16, "separability": value}
+                  for at, value in enumerate(y.tolist())]  # fmt: skip
+        table = [
+            base | {"layer": at, "entropy_share": value} for at, value in enumerate(x.tolist())
+        ]
+        row = signs(frames.curves(curves), frames.left("heads", table)).row(0, named=True)
+        inside += row["low"] <= true <= row["high"]
+    assert 88 <= inside <= 100
+
+
+def test_the_run_has_signs_of_its_heads(kept):
+    table = kept.paper["signs"]
+    assert table["sign"].to_list() == list(SIGNS)
+    assert set(table["heads"]) == {8}
+    for row in table.drop_nulls("correlation").iter_rows(named=True):
+        assert -1 <= row["low"] <= row["correlation"] <= row["high"] <= 1
+
+
+# What a colder or length-aware rule changes
+
+
+def _gains(frames, curves: list[dict], norms=()) -> pl.DataFrame:
+    return gains(_chosen(frames.curves(curves)), frames.left("sensitivity", norms))
+
+
+def _shares(values: np.ndarray, rule: str, **more) -> list[dict]:
+    """(windows, heads) of N_s/N."""
+    return [
+        CHOICE
+        | {"window": w, "length": 64, "layer": h, "occurrence": 0, "module": "m", "head": 0,
+           "rule": rule, "top_n": 16, "rows": 10 + w, "separability": float(value)}
+        | more
+        for (w, h), value in np.ndenumerate(values)
+    ]  # fmt: skip
+
+
+def _of(table: pl.DataFrame, **where) -> dict:
+    (row,) = table.filter(**where).iter_rows(named=True)
+    return row
+
+
+def test_differences_are_paired_by_window_and_head(frames):
+    """The windows differ by far more than the rules do: bands of the curves would hide it."""
+    draw = np.random.default_rng(0)
+    base = draw.random((5, 1)) + 0.01 * draw.random((5, 7))
+    change = 0.03 + 0.002 * draw.random((5, 7))
+    rows = (
+        _shares(base, COLD_RULES[0])
+        + _shares(base + change, COLD_RULES[1])
+        + _shares(base, "model")
+    )
+    rows += _shares(base + 9, COLD_RULES[1], top_n=8) + _shares(base + 9, COLD_RULES[1], length=32)
+    rows += _shares(base + 9, COLD_RULES[1], vectors="value")
+    shuffled = [rows[at] for at in draw.permutation(len(rows))]
+    row = _of(_gains(frames, shuffled), measure="separability")
+    windows = change.mean(1)
+    assert (row["rule"], row["against"], row["top_n"]) == (COLD_RULES[1], COLD_RULES[0], 16)
+    assert row["change"] == pytest.approx(windows.mean(), rel=1e-9)
+    assert (row["low"], row["high"]) == pytest.approx(bootstrap(windows, 0), rel=1e-9)
+    assert row["high"] - row["low"] < 0.002 < base.mean(1).std()
+    assert (row["heads"], row["windows"], row["rows"]) == (7, 5, 12.0)
+
+
+def test_windows_that_only_one_rule_has_do_not_count(frames):
+    draw = np.random.default_rng(1)
+    own, aware = draw.random((4, 3)), draw.random((2, 3))
+    rows = _shares(own, "model") + _shares(aware, LENGTH_AWARE)
+    row = _of(_gains(frames, rows), rule=LENGTH_AWARE)
+    assert row["windows"] == 2
+    assert row["change"] == pytest.approx((aware - own[:2]).mean())
+    one = _shares(own[:1], "model") + _shares(aware[:1], LENGTH_AWARE)
+    row = _of(_gains(frames, one), rule=LENGTH_AWARE)
+    assert (row["low"], row["high"], row["windows"]) == (None, None, 1)
+
+
+def _norms(values: dict[float, list[float]], spread: float = 0.2, rows: int = 16) -> list[dict]:
+    return [
+        {"window": 0, "length": 64, "layer": at, "occurrence": 0, "module": "m", "head": 0,
+         "logits": "scaled", "direction": "exact", "epsilon": 0.0, "temperature": t, "rows": rows,
+         "sensitivity": value, "spread": spread}
+        for t, heads in values.items()
+        for at, value in enumerate(heads)
+    ]  # fmt: skip
+
+
+def test_the_jacobian_rises_by_the_ratio_of_the_means(frames):
+    norms = _norms({0.1: [1.0, 2.0, 3.0], 0.01: [2.0, 4.0, 3.0], 1.0: [9.0] * 3})
+    norms += [row | {"direction": "random"} for row in norms]
+    norms += [row | {"window": 1, "sensitivity": 7.0} for row in norms]
+    model = _shares(np.ones((1, 3)), "model")
+    table = _gains(frames, model, norms)
+    row = _of(table, measure="jacobian")
+    assert row["change"] == pytest.approx(1.5)
+    errors = [math.sqrt(3 * 0.2**2 / 16) / 3 / mean for mean in (2.0, 3.0)]
+    half = 1.96 * math.hypot(*errors)
+    assert row["low"] == pytest.approx(1.5 * math.exp(-half))
+    assert row["high"] == pytest.approx(1.5 * math.exp(half))
+    assert (row["heads"], row["windows"], row["rows"], row["top_n"]) == (3, 1, 16.0, None)
+
+
+def test_what_is_not_there_is_left_out(frames):
+    model = _shares(np.ones((1, 3)), "model")
+    assert _gains(frames, model).is_empty()
+    for norms in (_norms({0.1: [1.0]}), _norms({0.1: [0.0], 0.01: [0.0]})):
+        assert _gains(frames, model, norms).is_empty()
+
+
+def test_the_run_compares_the_rules_in_every_window(kept):
+    table = kept.paper["gains"]
+    assert table.select("measure", "rule").rows() == [
+        ("separability", COLD_RULES[1]),
+        ("separability", LENGTH_AWARE),
+        ("jacobian", COLD_RULES[1]),
+    ]
+    curves = pl.read_parquet(kept.scan.folder / "paper_curves.parquet").filter(
+        length=110, top_n=16, **CHOICE
+    )
+    means = {
+        (rule, window): mean
+        for rule, window, mean in curves.group_by("rule", "window")
+        .agg(pl.col("separability").mean()).rows()
+    }  # fmt: skip
+    wanted = [means[COLD_RULES[1], w] - means[COLD_RULES[0], w] for w in (0, 1)]
+    row = _of(table, measure="separability", rule=COLD_RULES[1])
+    assert row["change"] == pytest.approx(np.mean(wanted), abs=1e-12)
+    assert (row["low"], row["high"]) == pytest.approx(sorted(wanted), abs=1e-12)
+    exact = kept.paper["fig4"].filter(direction="exact")
+    by = dict(exact.select("temperature", "mean").rows())
+    assert _of(table, measure="jacobian")["change"] == pytest.approx(by[0.01] / by[0.1])
