@@ -21,13 +21,13 @@ import torch
 from scipy.integrate import solve_ivp
 
 from benchmarks.timing import Comparison
-from headgauge.particles import observables, schemes, starts
-from headgauge.particles.attention import Attention
+from headgauge.particles import schemes, sphere
+from headgauge.particles.attention import Attention, Weights
 from headgauge.particles.inner_products import InnerProducts
 from headgauge.particles.integrate import integrate
-from headgauge.particles.particles import Particles
 from headgauge.particles.schemes import Scheme
-from headgauge.particles.weights import Weights
+from headgauge.particles.systems import Particles
+from headgauge.theory.dynamics import observables
 
 TOKENS, DIM, SEEDS, HORIZON, TIMES = 256, 512, 20, 10.0, 51
 TOLERANCE = 1e-5  # that of `headgauge simulate`
@@ -108,7 +108,7 @@ def _solve(
     saved: Callable[..., object] = lambda number, rows, states: None,
 ) -> InnerProducts | Particles:
     """Our simulation of one seed, all schemes at once."""
-    directions = starts.uniform(TOKENS, DIM, 0).expand(len(chosen), -1, -1)
+    directions = sphere.uniform(TOKENS, DIM, 0).expand(len(chosen), -1, -1)
     beta = torch.full((len(chosen),), case.beta, dtype=torch.float64)
     attention = Attention(beta, Weights(case.name, DIM, (0,) * len(chosen)))
     if case.identity and tolerance >= TOLERANCE:
@@ -165,7 +165,7 @@ def _interpolated(tried: list[tuple[float, float]], error: float) -> float:
 
 def _scipy(case: Case, scheme: Scheme, tolerance: float, method: str) -> np.ndarray:
     """The directions at all times: time, n, d."""
-    directions = starts.uniform(TOKENS, DIM, 0).numpy()
+    directions = sphere.uniform(TOKENS, DIM, 0).numpy()
     state = np.concatenate([directions.ravel(), np.ones(TOKENS)])
     matrices = None
     if not case.identity:

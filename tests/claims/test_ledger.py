@@ -1,5 +1,6 @@
 import importlib
 import re
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -7,6 +8,7 @@ import torch
 from headgauge import claims
 from headgauge.claims import Verdict
 from headgauge.errors import InputError
+from unchecked import shapes_unchecked
 
 # How many variants each number has: 4 has three primed ones.
 VARIANTS = {1: 1, 3: 2, 4: 3, 5: 2, 6: 1, 9: 2, 11: 1, 12: 2, 14: 1, 19: 1}
@@ -22,7 +24,9 @@ def test_the_ledger_is_complete_and_in_order():
 
 @pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
 def test_every_check_agrees_with_its_verdict(claim):
-    outcome = next(claims.run([claim]))
+    # What simulates takes very many steps, whose shapes are checked where particles are tested.
+    with shapes_unchecked() if claim.id.startswith("D") else nullcontext():
+        outcome = next(claims.run([claim]))
     assert outcome.agrees, outcome.finding
     if outcome.finding:
         assert outcome.finding.numbers
@@ -30,19 +34,19 @@ def test_every_check_agrees_with_its_verdict(claim):
             assert not any("print" in name for name in outcome.finding.numbers)
 
 
-@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
-def test_every_text_is_there_and_names_code_that_exists(claim):
-    for text in (claim.where, claim.statement, claim.because, claim.corrected):
-        assert text.strip() == text
-        assert text
-        assert not re.search(r"\s{2,}", text)
-    assert claim.code or claim.textual
-    for name in claim.code:
-        module, _, attribute = f"headgauge.{name}".rpartition(".")
-        try:
-            assert hasattr(importlib.import_module(module), attribute)
-        except ModuleNotFoundError:
-            importlib.import_module(f"headgauge.{name}")
+def test_every_text_is_there_and_names_code_that_exists():
+    for claim in claims.CLAIMS:
+        for text in (claim.where, claim.statement, claim.because, claim.corrected):
+            assert text.strip() == text
+            assert text
+            assert not re.search(r"\s{2,}", text)
+        assert claim.code or claim.textual
+        for name in claim.code:
+            module, _, attribute = f"headgauge.{name}".rpartition(".")
+            try:
+                assert hasattr(importlib.import_module(module), attribute), name
+            except ModuleNotFoundError:
+                importlib.import_module(f"headgauge.{name}")
 
 
 # Written out once more, because a check cannot tell false from misprint from not implied.
@@ -61,23 +65,24 @@ def test_no_verdict_changes_unnoticed():
         assert claim.verdict == named.get(claim.id, Verdict.FALSE), claim.id
 
 
-@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
-def test_every_record_says_where_its_statement_was_seen(claim):
-    if not claim.id.startswith("D"):
-        assert claim.seen_in in ("the paper", "the slides", "the paper and the slides")
-        assert ("slides" in claim.where.lower()) == ("slides" in claim.seen_in)
-    else:
-        assert claim.seen_in.startswith("second-hand notes")
+def test_every_record_says_where_its_statement_was_seen():
+    for claim in claims.CLAIMS:
+        if not claim.id.startswith("D"):
+            assert claim.seen_in in ("the paper", "the slides", "the paper and the slides")
+            assert ("slides" in claim.where.lower()) == ("slides" in claim.seen_in)
+        else:
+            assert claim.seen_in.startswith("second-hand notes")
 
 
-@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
-def test_only_what_was_seen_in_print_is_called_printed(claim):
-    if "notes" in claim.seen_in:
-        assert claim.verdict != Verdict.MISPRINT
-        for text in (claim.statement, claim.because, claim.corrected, *claim.code):
-            assert "print" not in text, text
+def test_only_what_was_seen_in_print_is_called_printed():
+    for claim in claims.CLAIMS:
+        if "notes" in claim.seen_in:
+            assert claim.verdict != Verdict.MISPRINT
+            for text in (claim.statement, claim.because, claim.corrected, *claim.code):
+                assert "print" not in text, text
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_checks_give_the_same_numbers_every_time():
     some = [claims.find(name) for name in ("3'", "9''", "14", "19", "D6", "D11")]
     first, second = list(claims.run(some)), list(claims.run(some))

@@ -23,7 +23,8 @@ MEASURES = ("distance", "expected_printed", "expected_upper", "bound_upper", "ra
 def _measure(model: Any, ids: Tensor, *asked: CurveRequest, **more: Any) -> UnitTables:
     settings = UnitSettings(lengths=(LENGTH,), windows=1, precision="float64", block_rows=7)
     unit = Unit(UnitKey(0, LENGTH), 0, tuple(ids[0].tolist()))
-    task = Task(asked, tables=PAPER, **{"judged": False} | more)
+    given: dict[str, Any] = {"judged": False} | more
+    task = Task(asked, tables=PAPER, **given)
     return measure_unit(models.MemorySource(models.wrap(model)), unit, settings, task)
 
 

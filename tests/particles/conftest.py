@@ -9,6 +9,7 @@ import torch
 from headgauge.particles.schemes import Scheme
 from headgauge.simulation import Simulation, simulate
 from particles.reference import ALL
+from unchecked import shapes_unchecked
 
 
 @pytest.fixture(params=ALL, ids=lambda scheme: scheme.name)
@@ -54,4 +55,5 @@ SMALL: dict[str, Any] = {
 @pytest.fixture(scope="session")
 def small_simulation(tmp_path_factory: pytest.TempPathFactory) -> Simulation:
     """All parts of a simulation, in its folder."""
-    return simulate(out=tmp_path_factory.mktemp("simulation") / "run", **SMALL)
+    with shapes_unchecked():
+        return simulate(out=tmp_path_factory.mktemp("simulation") / "run", **SMALL)

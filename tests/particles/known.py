@@ -1,9 +1,12 @@
-"""A system of `system.System` whose solution is known, to see the integrator alone."""
+"""A system whose solution is known, to see the integrator alone."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
+
+from headgauge.particles.systems import System
 
 
 @dataclass
@@ -12,12 +15,13 @@ class Calls:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class Known(System):
     """y' = ωy cos ωt and z' = −2ωtz², so y = e^{sin ωt} and z = 1/(1 + ωt²).
 
     From `turn` on y goes back: y' = −ωy cos ωt.
     """
 
+    schemes: Any = field(default=None, kw_only=True)
     omega: Tensor
     turn: float = torch.inf
     turned: bool = False
@@ -37,9 +41,6 @@ class Known:
         sign = -1 if self.turned else 1
         y = sign * omega * state[:, 0] * torch.cos(omega * time)
         return torch.stack([y, -2 * omega * time * state[:, 1] ** 2], 1)
-
-    def project(self, state: Tensor) -> Tensor:
-        return state
 
     def size(self, error: Tensor, state: Tensor) -> Tensor:
         return error.abs().amax(-1)

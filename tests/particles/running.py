@@ -1,27 +1,39 @@
 """From a system to its states at the asked times."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from headgauge.particles import starts
-from headgauge.particles.integrate import integrate
-from headgauge.particles.system import System
+from headgauge.particles import integrate, sphere
+from headgauge.particles.systems import System
 
 
 def states_at(
     system: System, state: Tensor, times: Sequence[float], tolerance: float = 1e-10
 ) -> Tensor:
     """times × batch × m."""
-    kept = torch.full((len(times), *state.shape), torch.nan, dtype=torch.float64)
-
-    def saved(number: int, rows: Tensor, states: Tensor) -> None:
-        kept[number, rows] = states
-
-    integrate(system, state, times, saved, tolerance)
+    kept = integrate.states_at(system, state, times, tolerance)
     assert not kept.isnan().any()
-    return kept
+    return kept.transpose(0, 1)
+
+
+def rk4(system: System, state: Tensor, end: float, steps: int) -> Tensor:
+    """The state at `end` by the classic method after equal steps from 0; between two breaks they
+    are as many as fit."""
+    for start, stop in pairwise((0.0, *system.breaks(end), end)):
+        here = system.between(start, stop)
+        count = max(1, round(steps * (stop - start) / end))
+        h = (stop - start) / count
+        for step in range(count):
+            time = torch.full_like(state[:, 0], start + step * h)
+            k1 = here.field(time, state)
+            k2 = here.field(time + h / 2, state + h / 2 * k1)
+            k3 = here.field(time + h / 2, state + h / 2 * k2)
+            k4 = here.field(time + h, state + h * k3)
+            state = here.project(state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+    return state
 
 
 def numbers(*values: float) -> Tensor:
@@ -30,4 +42,4 @@ def numbers(*values: float) -> Tensor:
 
 def uniform(batch: int, n: int = 5, d: int = 6) -> Tensor:
     """Swarms of uniform directions, each from its own seed."""
-    return torch.stack([starts.uniform(n, d, seed) for seed in range(batch)])
+    return torch.stack([sphere.uniform(n, d, seed) for seed in range(batch)])

@@ -6,8 +6,16 @@ import torch
 
 from headgauge.errors import InputError
 from headgauge.particles.equiangular import Equiangular, solve, solve_many
-from headgauge.particles.scheme_batch import SchemeBatch
-from headgauge.particles.schemes import LnScaling, MixLn, NGpt, PeriLn, PostLn, PreLn, Scheme
+from headgauge.particles.schemes import (
+    LnScaling,
+    MixLn,
+    NGpt,
+    PeriLn,
+    PostLn,
+    PreLn,
+    Scheme,
+    SchemeBatch,
+)
 from particles import reference
 from particles.running import numbers
 
@@ -148,6 +156,6 @@ def test_mistakes():
 def test_nothing_is_made_on_another_device(elsewhere: None):
     with torch.device("cpu"):
         which = SchemeBatch.of(PeriLn(), 2, torch.device("cpu"))
-        system = Equiangular(numbers(8, 9), numbers(1, 2), which)
+        system = Equiangular(numbers(8, 9), numbers(1, 2), schemes=which)
         time, state = numbers(0, 1), torch.zeros(2, 2, dtype=torch.float64)
     assert system.field(time, state).device.type == "cpu"

@@ -3,15 +3,13 @@ import torch
 
 from headgauge import normalizers
 from headgauge.errors import InputError
-from headgauge.particles.attention import Attention
+from headgauge.particles.attention import Attention, Weights
 from headgauge.particles.inner_products import InnerProducts
-from headgauge.particles.integrate import rk4
-from headgauge.particles.observables import gaps_of
-from headgauge.particles.particles import Particles
 from headgauge.particles.schemes import MixLn, PeriLn, PostLn, PreLn
-from headgauge.particles.weights import Weights
+from headgauge.particles.systems import Particles
+from headgauge.theory.dynamics.observables import gaps_of
 from particles import reference
-from particles.running import numbers, states_at, uniform
+from particles.running import numbers, rk4, states_at, uniform
 
 MANY = len(reference.ALL)
 RULES = [

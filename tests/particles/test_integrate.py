@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from headgauge.errors import InputError
-from headgauge.particles.integrate import _LONG, Work, integrate, rk4
+from headgauge.particles.integrate import _LONG, Work, integrate
 from particles.known import Known, known
 
 
@@ -33,24 +33,6 @@ def off(system: Known, times: list[float], tolerance: float) -> float:
     kept, _ = run(system, times, tolerance)
     exact = torch.stack([system.exact(float(torch.tensor(time).double())) for time in times])
     return float((kept - exact).abs().max())
-
-
-def test_rk4_is_of_order_four():
-    system = known(1.0, 1.7)
-    errors = [
-        float((rk4(system, system.start(), 3.0, n) - system.exact(3.0)).abs().max())
-        for n in (40, 80, 160)
-    ]
-    assert [a / b for a, b in itertools.pairwise(errors)] == pytest.approx([16, 16], rel=0.15)
-
-
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("turn", [0.7, 1.0, 1.1, 2.3])
-def test_rk4_keeps_its_order_through_a_break(turn: float):
-    system = known(1.0, 1.7, turn=turn)
-    for steps in (150, 300, 600, 601):
-        error = (rk4(system, system.start(), 3.0, steps) - system.exact(3.0)).abs().max()
-        assert float(error) < 4e-7 * (150 / steps) ** 4
 
 
 GRID = [0.0, 1e-6, 0.25, 0.5, 1.125, 1.25, 2.0, 3.5, 3.5 + 2**-20, 6.0]
@@ -200,7 +182,6 @@ def test_nothing_is_made_on_another_device(tolerance: float, elsewhere: None):
         start, times = system.start(), torch.tensor([0.0, 0.5, 2.0])
     states: list[Tensor] = []
     integrate(system, start, times, lambda _number, _rows, found: states.append(found), tolerance)
-    states.append(rk4(system, start, 2.0, 20))
     assert {each.device.type for each in states} == {"cpu"}
 
 

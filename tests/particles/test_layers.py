@@ -4,11 +4,10 @@ import pytest
 import torch
 
 from headgauge.errors import InputError
-from headgauge.particles.attention import Attention
+from headgauge.particles.attention import Attention, Weights
 from headgauge.particles.layers import stack
-from headgauge.particles.particles import Particles
 from headgauge.particles.schemes import MixLn, PostLn, Scheme
-from headgauge.particles.weights import Weights
+from headgauge.particles.systems import Particles
 from particles import reference
 from particles.running import numbers, states_at, uniform
 

@@ -215,7 +215,7 @@ def test_a_folders_name_is_no_pattern(name, small_run, made, tmp_path, monkeypat
     run = RunFolder.open(name, {})
     run.describe(small_run.described({}))
     for key in small_run.KEYS[:2]:
-        run.add(small_run.unit_tables(key))
+        run.add(small_run.unit_tables(key, with_paper=False))
     run.merge(small_run.KEYS[:2])
     found = load_run(name)
     assert found.tables["heads"].select("window", "length").n_unique() == 2

@@ -12,7 +12,7 @@ import pytest
 from headgauge.errors import InputError
 from headgauge.models import VECTOR_KINDS
 from headgauge.paper import choices
-from headgauge.particles import weights
+from headgauge.particles.attention import WEIGHTS
 from headgauge.particles.schemes import SCHEMES, VARIANTS
 from headgauge.runs import columns as known_words
 from headgauge.runs.columns import columns
@@ -172,7 +172,7 @@ def test_a_measure_may_be_null_but_no_key(unit):
 def test_the_words_are_those_of_the_rooms_that_write_them():
     assert set(get_args(known_words.Vectors)) == set(VECTOR_KINDS)
     assert set(get_args(known_words.Scale)) == set(choices.SCALES)
-    assert set(get_args(known_words.Weights)) == set(weights.KINDS)
+    assert set(get_args(known_words.Weights)) == set(WEIGHTS)
     assert set(get_args(known_words.Scheme)) == {*SCHEMES, *VARIANTS, "unnormalised"}
     assert set(get_args(known_words.Keys)) == set(choices.KEYS)
 

@@ -1,14 +1,14 @@
 import pytest
 import torch
 
-from headgauge.particles import schemes, starts
+from headgauge.particles import schemes, sphere
 from headgauge.particles.attention import Attention
-from headgauge.particles.integrate import integrate
-from headgauge.particles.observables import gaps_of, observe
-from headgauge.particles.particles import Particles
+from headgauge.particles.integrate import states_at
+from headgauge.particles.systems import Particles
 from headgauge.runs.dynamics_schema import PhaseRow
 from headgauge.runs.schema import frame_schema
 from headgauge.simulation import phase
+from headgauge.theory.dynamics.observables import gaps_of, observe
 
 TIMES = torch.tensor([0.0, 2.0, 5.0, 9.0], dtype=torch.float64)
 CHOSEN = [schemes.get("post_ln"), schemes.get("mix_ln", switch=1.0), schemes.get("ngpt")]
@@ -26,22 +26,17 @@ def test_every_combination_is_there_once(rows):
     assert len(named) == len(rows) == 3 * 2 * 2 * 4
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_shares_are_those_of_the_particles(rows):
-    directions = torch.stack([starts.uniform(6, 2, seed) for seed in range(3)])
+    directions = torch.stack([sphere.uniform(6, 2, seed) for seed in range(3)])
     for scheme in CHOSEN:
         for beta in BETAS:
             attention = Attention(torch.full((3,), beta, dtype=torch.float64))
             system, state = Particles.of(directions, attention, scheme)
-            shares = {}
-
-            def saved(number, rows, states, system=system, shares=shares):
-                seen = observe(gaps_of(system.directions(states))).together
-                for row, share in zip(rows.tolist(), seen.tolist(), strict=True):
-                    shares[number, row] = share
-
-            integrate(system, state, TIMES, saved, 1e-8)
+            kept = states_at(system, state, TIMES, 1e-8)
             for number, time in enumerate(TIMES.tolist()):
-                wanted = sum(shares[number, row] for row in range(3)) / 3
+                gaps = gaps_of(system.directions(kept[:, number]))
+                wanted = float(observe(gaps).together.mean())
                 mine = next(
                     row["probability"]
                     for row in rows
@@ -52,6 +47,7 @@ def test_the_shares_are_those_of_the_particles(rows):
     assert any(0 < row["probability"] < 1 for row in rows)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_batches_do_not_change_the_result(rows, monkeypatch):
     monkeypatch.setattr(phase, "_AT_ONCE", 1)
     told = []

@@ -4,42 +4,42 @@ import pytest
 import torch
 
 from headgauge.errors import InputError
-from headgauge.particles import observables, schemes, starts
+from headgauge.particles import schemes, sphere
 from headgauge.particles.attention import Attention
-from headgauge.particles.integrate import Work, integrate
-from headgauge.particles.particles import Particles
+from headgauge.particles.integrate import states_at
+from headgauge.particles.systems import Particles
 from headgauge.runs.dynamics_schema import CollapseRow, SwarmRow
 from headgauge.runs.schema import frame_schema
 from headgauge.simulation.swarms import SwarmKind, Swarms, swarms
+from headgauge.theory.dynamics import observables
 
 TIMES = torch.linspace(0, 4, 5, dtype=torch.float64)
 SOME = [schemes.get("post_ln"), schemes.get("peri_ln")]
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("weights", ["identity", "random", "layers"])
 def test_a_swarm_is_its_particles(weights):
     kind = SwarmKind(tokens=6, dim=8, beta=2.0, weights=weights, radius=1.5, seeds=(3, 5))
     found = swarms(SOME, kind, TIMES, 1e-8)
     for place, seed in enumerate(kind.seeds):
-        directions = starts.uniform(6, 8, 7_919 + seed)[None]
+        directions = sphere.uniform(6, 8, 7_919 + seed)[None]
         for number, scheme in enumerate(SOME):
             system, state = Particles.of(directions, kind.attention(1, seed, "cpu"), scheme, 1.5)
-            kept = {}
-            integrate(
-                system, state, TIMES, lambda at, rows, y, kept=kept: kept.update({at: y}), 1e-9
-            )
+            kept = states_at(system, state, TIMES, 1e-9)
             for at in range(len(TIMES)):
-                gaps = observables.gaps_of(system.directions(kept[at]))
+                gaps = observables.gaps_of(system.directions(kept[:, at]))
                 wanted = 1 - float(observables.pair_values(gaps).mean())
                 assert float(found.seen["mean_cosine"][number, place, at]) == pytest.approx(
                     wanted, abs=1e-6
                 )
-                wanted = float(system.radius(kept[at]).mean())
+                wanted = float(system.radius(kept[:, at]).mean())
                 assert float(found.seen["radius"][number, place, at]) == pytest.approx(
                     wanted, rel=1e-6
                 )
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_pairs_and_the_particles_see_the_same_norm_and_speed():
     # Several heads go through the particles, one head through the pairs: with every weight equal
     # at a tiny β both average all tokens.
@@ -50,6 +50,7 @@ def test_the_pairs_and_the_particles_see_the_same_norm_and_speed():
         torch.testing.assert_close(first[name], second[name], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_seeds_do_not_depend_on_their_company():
     both = swarms(SOME, SwarmKind(tokens=5, dim=6, weights="random", seeds=(0, 1)), TIMES, 1e-7)
     alone = swarms(SOME[1:], SwarmKind(tokens=5, dim=6, weights="random", seeds=(1,)), TIMES, 1e-7)
@@ -76,7 +77,7 @@ def made(least: list[list[float]]) -> Swarms:
     seen = {"least_cosine": torch.tensor([least], dtype=torch.float64)}
     kind = SwarmKind(seeds=tuple(range(len(least))))
     times = torch.arange(len(least[0]), dtype=torch.float64)
-    return Swarms(kind, (SOME[0],), times, seen, Work())
+    return Swarms(kind, (SOME[0],), times, seen)
 
 
 def test_collapse_says_how_many_and_when():
@@ -87,6 +88,9 @@ def test_collapse_says_how_many_and_when():
     assert row["time"] == pytest.approx(1.5)
     assert row["low"] == pytest.approx(1.5)
     assert row["high"] is None
+    sooner = [0.0, 1 - 1e-5, 1 - 1e-5]  # from 0 to −5: at .6
+    (row,) = made([gone, sooner]).collapse()
+    assert (row["low"], row["time"], row["high"]) == pytest.approx((0.6, 1.05, 1.5))
     (row,) = made([gone, [0.0] * 3, [0.0] * 3]).collapse()
     assert row["time"] is None
     assert row["low"] == pytest.approx(1.5)
@@ -94,6 +98,7 @@ def test_collapse_says_how_many_and_when():
     assert (row["collapsed"], row["time"], row["low"], row["high"]) == (0, None, None, None)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_progress_ends_at_one():
     told = []
     swarms(SOME, SwarmKind(tokens=4, dim=4, seeds=(0, 1)), TIMES, progress=told.append)
@@ -115,6 +120,7 @@ def test_bad_kinds_are_refused(options, said):
         SwarmKind(**options)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_rules_other_than_softmax_reach_the_attention():
     kind = SwarmKind(tokens=5, dim=6, rule="sparsemax", beta=4.0, seeds=(0,))
     assert isinstance(kind.attention(1, 0, "cpu"), Attention)

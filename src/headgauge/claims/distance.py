@@ -3,8 +3,18 @@
 import torch
 from torch import Tensor
 
-from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import close, generator, highest, lowest, rows, violated, weights
+from headgauge.claims.record import Finding, Verdict, claim
+from headgauge.claims.sampling import (
+    close,
+    doubles,
+    flat,
+    generator,
+    highest,
+    lowest,
+    rows,
+    violated,
+    weights,
+)
 from headgauge.theory.normalization import distance_bounds
 from headgauge.theory.normalization.distance import distance
 from headgauge.theory.normalization.selection import top_n
@@ -15,14 +25,26 @@ def _attained(bound, alpha: Tensor, selected: Tensor) -> bool:
 
     Identical vectors leave only the second term, selected vectors at the origin only the first.
     """
-    same = torch.tensor([0.6, 0.8], dtype=torch.float64).expand(*alpha.shape, 2)
+    same = doubles([0.6, 0.8]).expand(*alpha.shape, 2)
     apart = torch.where(selected[..., None], 0.0, 2 * same)
     return all(
         close(bound(alpha, x, selected), distance(alpha, x, selected)) for x in (same, apart)
     )
 
 
+@claim("3", "Theorem 1.1", Verdict.TRUE)
 def top_n_set() -> Finding:
+    """For the top-N set, d̃ ≤ (1−ᾱ)d₁ + max_I‖x_j‖[ᾱ(L−N) − (1−ᾱ)].
+
+    No violation exists; the '=' between (17) and (18) should be '≤'. The bracket is non-negative
+    for a top-N set. Identical vectors attain the bound.
+
+    The centroid bound Σα_i‖x_i−c‖ + ‖c‖Σ|ᾱ−α_i|, c = s/ᾱ, is never worse and cheaper; ‖ns−u‖ ≤ d̃ ≤
+    √(n(n‖s‖²−2⟨u,s⟩+Q)) is two-sided, and tighter still with the heaviest unselected token counted
+    exactly.
+
+    In theory.normalization.distance_bounds: printed_bound, centroid_bound, sandwich.
+    """
     broken = worse = sandwich_broken = peeled_broken = 0
     ratios, widths, closest = [], [], []
     for alpha, x in rows(40, 24, 6, generator(3)):
@@ -46,12 +68,12 @@ def top_n_set() -> Finding:
     selected = top_n(alpha, 5)
     # Equal y_i outside I: both sides of the sandwich are the distance; and of the peeled one even
     # if the last token, which is not selected, is of another kind.
-    flat = torch.full((24,), 1 / 24, dtype=torch.float64)
-    first = top_n(flat, 5)
-    x = torch.tensor([0.6, 0.8], dtype=torch.float64).repeat(24, 1)
+    equal = flat(24)
+    first = top_n(equal, 5)
+    x = doubles([0.6, 0.8]).repeat(24, 1)
     heavy = torch.cat([x[:-1], -10 * x[-1:]])
-    sides = distance_bounds.sandwich(flat, x, first)
-    peeled = distance_bounds.sandwich(flat, heavy, first, peel=1)
+    sides = distance_bounds.sandwich(equal, x, first)
+    peeled = distance_bounds.sandwich(equal, heavy, first, peel=1)
     return Finding(
         printed=broken == 0,
         # Holding is not enough: a bound that says something is close to what it bounds.
@@ -59,8 +81,8 @@ def top_n_set() -> Finding:
         and width < 1.1
         and lowest(closest) < 1.01
         and _attained(distance_bounds.centroid_bound, alpha, selected)
-        and close(sides, distance(flat, x, first))
-        and close(peeled, distance(flat, heavy, first)),
+        and close(sides, distance(equal, x, first))
+        and close(peeled, distance(equal, heavy, first)),
         informative=_attained(distance_bounds.printed_bound, alpha, selected),
         numbers={
             "violations in 3000 rows": broken,
@@ -74,8 +96,17 @@ def top_n_set() -> Finding:
     )
 
 
+@claim("3'", "Theorem 1.1, 'if I_N is fixed'", Verdict.FALSE)
 def arbitrary_set() -> Finding:
-    alpha = torch.tensor([0.9, 0.1], dtype=torch.float64)
+    """The same bound for an arbitrary fixed set I.
+
+    L = 2, I = {2}, α = (.9, .1), x = 1: d̃ = 0.8 and the bound is −0.8.
+
+    Needs α_i ≤ ᾱ for every i ∉ I; otherwise put Σ_{i∉I}|ᾱ−α_i| in place of the bracket.
+
+    In theory.normalization.distance_bounds: absolute_bound.
+    """
+    alpha = doubles([0.9, 0.1])
     x = torch.ones(2, 1, dtype=torch.float64)
     second = torch.tensor([False, True])
     value = distance(alpha, x, second).item()
@@ -111,9 +142,19 @@ def arbitrary_set() -> Finding:
     )
 
 
+@claim("3''", "Slides, Theorem 1", Verdict.FALSE)
 def slides_square() -> Finding:
+    """The same bound with max‖x_j‖² in place of max‖x_j‖.
+
+    Not homogeneous: flat weights and all x = ½ (L = 12, N = 4) have d̃ = 1, twice the bound. The
+    index of d₁ there, 'i∉I, i∈I', is a slip for j∈I.
+
+    The norm, not its square, as in the paper.
+
+    In theory.normalization.distance_bounds: slides_bound, printed_bound.
+    """
     length, n = 12, 4
-    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
+    alpha = flat(length)
     x = torch.full((length, 1), 0.5, dtype=torch.float64)
     selected = top_n(alpha, n)
     value = distance(alpha, x, selected).item()
@@ -128,46 +169,3 @@ def slides_square() -> Finding:
             "bound with the norm": printed,
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="3",
-        where="Theorem 1.1",
-        statement="For the top-N set, d̃ ≤ (1−ᾱ)d₁ + max_I‖x_j‖[ᾱ(L−N) − (1−ᾱ)].",
-        verdict=Verdict.TRUE,
-        because="No violation exists; the '=' between (17) and (18) should be '≤'. The bracket is "
-        "non-negative for a top-N set. Identical vectors attain the bound.",
-        corrected="The centroid bound Σα_i‖x_i−c‖ + ‖c‖Σ|ᾱ−α_i|, c = s/ᾱ, is never worse and "
-        "cheaper; ‖ns−u‖ ≤ d̃ ≤ √(n(n‖s‖²−2⟨u,s⟩+Q)) is two-sided, and tighter still with the "
-        "heaviest unselected token counted exactly.",
-        code=(
-            "theory.distance_bounds.printed_bound",
-            "theory.distance_bounds.centroid_bound",
-            "theory.distance_bounds.sandwich",
-        ),
-        check=top_n_set,
-    ),
-    Claim(
-        id="3'",
-        where="Theorem 1.1, 'if I_N is fixed'",
-        statement="The same bound for an arbitrary fixed set I.",
-        verdict=Verdict.FALSE,
-        because="L = 2, I = {2}, α = (.9, .1), x = 1: d̃ = 0.8 and the bound is −0.8.",
-        corrected="Needs α_i ≤ ᾱ for every i ∉ I; otherwise put Σ_{i∉I}|ᾱ−α_i| in place of the "
-        "bracket.",
-        code=("theory.distance_bounds.absolute_bound",),
-        check=arbitrary_set,
-    ),
-    Claim(
-        id="3''",
-        where="Slides, Theorem 1",
-        statement="The same bound with max‖x_j‖² in place of max‖x_j‖.",
-        verdict=Verdict.FALSE,
-        because="Not homogeneous: flat weights and all x = ½ (L = 12, N = 4) have d̃ = 1, twice "
-        "the bound. The index of d₁ there, 'i∉I, i∈I', is a slip for j∈I.",
-        corrected="The norm, not its square, as in the paper.",
-        code=("theory.distance_bounds.slides_bound", "theory.distance_bounds.printed_bound"),
-        check=slides_square,
-    ),
-)

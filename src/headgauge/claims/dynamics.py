@@ -3,19 +3,15 @@
 import math
 
 import torch
-from torch import Tensor
 
-from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import highest
-from headgauge.particles import equiangular, schemes, starts
+from headgauge.claims.record import Finding, Verdict, claim
+from headgauge.claims.sampling import doubles, highest
+from headgauge.particles import equiangular, rates, schemes, sphere
 from headgauge.particles.attention import Attention
-from headgauge.particles.integrate import integrate
-from headgauge.particles.observables import gaps_of, pair_values
-from headgauge.particles.particles import Particles
-from headgauge.particles.scheme_batch import SchemeBatch
-from headgauge.simulation import rates
+from headgauge.particles.integrate import states_at
+from headgauge.particles.systems import Particles
+from headgauge.theory.dynamics.observables import gaps_of, pair_values
 
-PAPER = "arXiv 2510.22026"
 NOTES = "second-hand notes"
 """Of this paper the abstract alone was at hand; what it states was read in notes on it."""
 SIX = tuple(schemes.get(name) for name in schemes.names())
@@ -33,7 +29,7 @@ def _at_once(tokens: int, beta: float, gamma: float) -> float:
     """How far γ', r', ⟨θ, A⟩ and ‖A‖ of the reduction are off real tokens', t = 3 and r = 1.3."""
     batch = len(SIX)
     time = torch.full((batch,), 3.0, dtype=torch.float64)
-    directions = starts.equiangular(tokens, tokens, gamma)
+    directions = sphere.equiangular(tokens, tokens, gamma)
     system, state = Particles.of(
         directions.expand(batch, -1, -1), attention(beta, batch), SIX, radius=1.3
     )
@@ -41,11 +37,8 @@ def _at_once(tokens: int, beta: float, gamma: float) -> float:
     moved = system.directions(field) @ directions.mT
     output = attention(beta, 1).output(directions[None], None)[0, 0]
 
-    reduced = equiangular.Equiangular(
-        torch.full_like(time, tokens),
-        torch.full_like(time, beta),
-        SchemeBatch.of(SIX, batch, time.device),
-    )
+    numbers = torch.full_like(time, tokens), torch.full_like(time, beta)
+    reduced = equiangular.Equiangular(*numbers, schemes=system.schemes)
     gap = torch.full_like(time, 1 - gamma)
     change = reduced.field(time, torch.stack([gap.log(), torch.full_like(gap, 1.3).log()], 1))
     _, _, radial, norm = reduced.attend(gap.log())
@@ -59,22 +52,31 @@ def _at_once(tokens: int, beta: float, gamma: float) -> float:
     )
 
 
+@claim("D1", "arXiv 2510.22026, equiangular tokens", Verdict.TRUE, seen_in=NOTES)
 def reduction() -> Finding:
+    """For Q = K = V = I, one head without a mask and n tokens of one length with ⟨θ_i, θ_j⟩ = γ: γ'
+    = (1/s)·2e^{βγ}(1−γ)(1+(n−1)γ)/Z, ⟨θ, A⟩ = (e^β+(n−1)γe^{βγ})/Z, ‖A‖² =
+    (e^{2β}+2(n−1)γe^{β(1+γ)}+(n−1)e^{2βγ}(1+(n−2)γ))/Z² with Z = e^β+(n−1)e^{βγ}.
+
+    A token sees itself with the weight e^β/Z and each other one with e^{βγ}/Z; the rest is
+    counting. Simulated tokens agree to the last digits under all six schemes.
+
+    As stated; (log(1−γ))' = −2e^{βγ}(1+(n−1)γ)/(sZ) keeps its digits late.
+
+    In particles.equiangular: Equiangular; in particles.systems: Particles.
+    """
     grid = [(n, b, g) for n in (2, 24) for b in (0.5, 6.0) for g in (-0.03, 0.4, 0.95)]
     off = highest(_at_once(*point) for point in grid)
-    times = torch.tensor([1.0, 6.0], dtype=torch.float64)
+    times = doubles([1.0, 6.0])
     tokens, beta, batch = 8, 1.7, len(SIX)
     found = equiangular.solve_many(SIX, [tokens] * batch, [beta] * batch, times, radius0=1.3)
-    start = starts.equiangular(tokens, tokens).expand(batch, -1, -1)
+    start = sphere.equiangular(tokens, tokens).expand(batch, -1, -1)
     system, state = Particles.of(start, attention(beta, batch), SIX, radius=1.3)
     apart = []
-
-    def saved(number: int, rows: Tensor, states: Tensor) -> None:
+    for number, states in enumerate(states_at(system, state, times, 1e-9).unbind(1)):
         gamma = 1 - pair_values(gaps_of(system.directions(states))).mean(-1)
-        apart.append((gamma - found.gamma[rows, number]).abs())
-        apart.append((system.radius(states).mean(-1) / found.radius[rows, number] - 1).abs())
-
-    integrate(system, state, times, saved, 1e-9)
+        apart.append((gamma - found.gamma[:, number]).abs())
+        apart.append((system.radius(states).mean(-1) / found.radius[:, number] - 1).abs())
     return Finding(
         printed=off < 1e-12,
         corrected=off < 1e-12 and highest(apart) < 1e-7,
@@ -85,7 +87,19 @@ def reduction() -> Finding:
     )
 
 
+@claim("D2", "arXiv 2510.22026, initial velocity of the six schemes", Verdict.TRUE, seen_in=NOTES)
 def initial_velocities() -> Finding:
+    """For Q = K = V = I and orthogonal tokens of length r₀, γ'(0) is 2/(e^β+n−1) for Post-LN,
+    Mix-LN and LN-Scaling, that over r₀ for Pre-LN, 2/(r₀√(e^{2β}+n−1)) for Peri-LN and
+    2α₀/√(e^{2β}+n−1) for nGPT.
+
+    D1 at γ = 0, where ‖A‖ = √(e^{2β}+n−1)/(e^β+n−1); difference quotients of simulated tokens,
+    extrapolated to 0, agree.
+
+    As stated.
+
+    In particles.rates: initial_velocity; in theory.dynamics: schemes.
+    """
     tokens, beta, radius = 24, 2.0, 1.5
     numbers, off = {}, []
     for scheme in FADING:
@@ -101,7 +115,18 @@ def initial_velocities() -> Finding:
     )
 
 
+@claim("D3", "arXiv 2510.22026, final velocity of the six schemes", Verdict.TRUE, seen_in=NOTES)
 def final_rates() -> Finding:
+    """For Q = K = V = I and from orthogonal tokens 1−γ ends like e^{−2t} (Post-LN), C/t² with r/t →
+    1 (Pre-LN, Mix-LN, Peri-LN), exp(−2∫α) (nGPT) and e^{−4√(t+1)} (LN-Scaling).
+
+    Near γ = 1 all weights are 1/n and (log(1−γ))' → −2/s; r' → 1 where the stream grows. Slopes at
+    t = 10⁶ and of simulated tokens agree.
+
+    As stated, up to a constant factor, for Mix-LN too, whose time before τ goes into C.
+
+    In particles.rates: final_rates; in theory.dynamics: schemes.
+    """
     tokens, beta = 6, 1.0
     numbers, off = {}, []
     measured = rates.final_rates(FADING, tokens, beta)
@@ -111,7 +136,7 @@ def final_rates() -> Finding:
         name = f"{scheme.title}: slope of log(1-gamma) against {scheme.clock_text}"
         numbers[name] = seen
     growing = [schemes.get(name) for name in ("pre_ln", "mix_ln", "peri_ln")]
-    late = torch.tensor([1e6], dtype=torch.float64)
+    late = doubles([1e6])
     found = equiangular.solve_many(growing, [tokens] * 3, [beta] * 3, late, tolerance=1e-5)
     ratio = highest((found.radius / late - 1).abs())
     return Finding(
@@ -123,50 +148,3 @@ def final_rates() -> Finding:
             "|r/t - 1| at t=1000000, largest": ratio,
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="D1",
-        where=f"{PAPER}, equiangular tokens",
-        seen_in=NOTES,
-        statement="For Q = K = V = I, one head without a mask and n tokens of one length with "
-        "⟨θ_i, θ_j⟩ = γ: γ' = (1/s)·2e^{βγ}(1−γ)(1+(n−1)γ)/Z, ⟨θ, A⟩ = (e^β+(n−1)γe^{βγ})/Z, "
-        "‖A‖² = (e^{2β}+2(n−1)γe^{β(1+γ)}+(n−1)e^{2βγ}(1+(n−2)γ))/Z² with Z = e^β+(n−1)e^{βγ}.",
-        verdict=Verdict.TRUE,
-        because="A token sees itself with the weight e^β/Z and each other one with e^{βγ}/Z; the "
-        "rest is counting. Simulated tokens agree to the last digits under all six schemes.",
-        corrected="As stated; (log(1−γ))' = −2e^{βγ}(1+(n−1)γ)/(sZ) keeps its digits late.",
-        code=("dynamics.equiangular.Equiangular", "dynamics.particles.Particles"),
-        check=reduction,
-    ),
-    Claim(
-        id="D2",
-        where=f"{PAPER}, initial velocity of the six schemes",
-        seen_in=NOTES,
-        statement="For Q = K = V = I and orthogonal tokens of length r₀, γ'(0) is 2/(e^β+n−1) for "
-        "Post-LN, Mix-LN and LN-Scaling, that over r₀ for Pre-LN, 2/(r₀√(e^{2β}+n−1)) for Peri-LN "
-        "and 2α₀/√(e^{2β}+n−1) for nGPT.",
-        verdict=Verdict.TRUE,
-        because="D1 at γ = 0, where ‖A‖ = √(e^{2β}+n−1)/(e^β+n−1); difference quotients of "
-        "simulated tokens, extrapolated to 0, agree.",
-        corrected="As stated.",
-        code=("dynamics.rates.initial_velocity", "dynamics.schemes"),
-        check=initial_velocities,
-    ),
-    Claim(
-        id="D3",
-        where=f"{PAPER}, final velocity of the six schemes",
-        seen_in=NOTES,
-        statement="For Q = K = V = I and from orthogonal tokens 1−γ ends like e^{−2t} (Post-LN), "
-        "C/t² with r/t → 1 (Pre-LN, Mix-LN, Peri-LN), exp(−2∫α) (nGPT) and e^{−4√(t+1)} "
-        "(LN-Scaling).",
-        verdict=Verdict.TRUE,
-        because="Near γ = 1 all weights are 1/n and (log(1−γ))' → −2/s; r' → 1 where the stream "
-        "grows. Slopes at t = 10⁶ and of simulated tokens agree.",
-        corrected="As stated, up to a constant factor, for Mix-LN too, whose time before τ goes "
-        "into C.",
-        code=("dynamics.rates.final_rate", "dynamics.schemes"),
-        check=final_rates,
-    ),
-)

@@ -7,17 +7,16 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from headgauge.claims.dynamics import NOTES, PAPER, attention
-from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.dynamics import NOTES, attention
+from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import highest, lowest
-from headgauge.particles import equiangular, schemes, starts
+from headgauge.particles import equiangular, rates, schemes, sphere
+from headgauge.particles.attention import Projections
 from headgauge.particles.inner_products import InnerProducts
-from headgauge.particles.integrate import integrate
-from headgauge.particles.observables import gaps_of
-from headgauge.particles.particles import Particles
-from headgauge.particles.weights import Projections
-from headgauge.simulation import rates
+from headgauge.particles.integrate import states_at
+from headgauge.particles.systems import Particles
 from headgauge.theory.dynamics import clocks, long_context
+from headgauge.theory.dynamics.observables import gaps_of
 
 
 def _faster(directions: Tensor, beta: float, value: float = 1.0) -> Tensor:
@@ -32,7 +31,26 @@ def _faster(directions: Tensor, beta: float, value: float = 1.0) -> Tensor:
     return speeds[0] / speeds[1]
 
 
+@claim(
+    "D9",
+    "arXiv 2510.22026, the case for Peri-LN: early layers",
+    Verdict.TRUE,
+    seen_in=f"{NOTES}; the abstract calls Peri-LN a particularly effective choice",
+)
 def peri_ahead() -> Finding:
+    """For Q = K = V = I Peri-LN moves the early layers faster than Pre-LN.
+
+    At the same tokens and lengths each token moves 1/‖A_j‖ times as fast, and ‖A_j‖ < 1, a mean of
+    unit vectors, until all tokens are one.
+
+    From orthogonal tokens the factor at t = 0 is 1/‖A(0)‖ = (e^β+n−1)/√(e^{2β}+n−1): between √2 and
+    √n for n − 1 ≥ e^β, and at most 1 + (n−1)e^{−β}. Where n ≪ e^β that is little, but it speaks of
+    t = 0 alone: at n = 16, β = 6 it is 1.04, then ‖A‖ falls to .82 and γ = .5 comes 14 % sooner,
+    though at t = 6.7 and not 7.7 million: neither gets anywhere in a model's depth. With a V that
+    makes ‖A_j‖ > 1 Peri-LN is the slower one.
+
+    In theory.dynamics.clocks: peri_over_pre, times_to; in particles.rates: initial_velocity.
+    """
     gains, off = {}, []
     for tokens, beta in ((8, 1.0), (32, 2.0), (16, 6.0), (16, 8.0)):
         peri, pre = (
@@ -42,7 +60,7 @@ def peri_ahead() -> Finding:
         gains[tokens, beta] = peri / pre
         off.append(abs(peri / pre / clocks.peri_over_pre(tokens, beta) - 1))
     swarms = [
-        (starts.uniform(12, dim, seed=dim), beta) for dim in (2, 3, 30) for beta in (0.5, 6.0)
+        (sphere.uniform(12, dim, seed=dim), beta) for dim in (2, 3, 30) for beta in (0.5, 6.0)
     ]
     for directions, beta in swarms:
         norms = attention(beta, 1).output(directions[None], None)[0].norm(dim=-1)
@@ -53,7 +71,7 @@ def peri_ahead() -> Finding:
         for (n, beta), gain in gains.items()
         for m in [(n - 1) * math.exp(-beta)]
     )
-    doubled = highest(_faster(starts.equiangular(16, 16), 8.0, value=2.0))
+    doubled = highest(_faster(sphere.equiangular(16, 16), 8.0, value=2.0))
     pre, peri = clocks.times_to(0.5, 16, 6.0)
     return Finding(
         printed=lowest(gains.values()) > 1 and least > 1,
@@ -75,7 +93,26 @@ def peri_ahead() -> Finding:
     )
 
 
+@claim(
+    "D11",
+    "arXiv 2510.22026, the case for Peri-LN: late layers",
+    Verdict.TRUE,
+    seen_in=f"{NOTES}; the abstract calls Peri-LN a particularly effective choice",
+)
 def same_curve() -> Finding:
+    """For Q = K = V = I and tokens at equal angles Peri-LN uses the early layers better than Pre-LN
+    and collapses only polynomially, as Pre-LN does.
+
+    Equiangular tokens share one ‖A‖ < 1, so Peri-LN is Pre-LN with dt/‖A‖ for dt: it runs along the
+    same curve of γ and r and is never behind (D9).
+
+    And more: the C of C/t² is the same for both, and the lead grows to a fixed time. In the end
+    Peri-LN's 1−γ is smaller by the share 2·lead/t, so a layer notices it as long as t is not much
+    larger than the lead: that is 5.8 at n = 256, β = 5 and 4.1 million at n = 16, β = 6. LN-Scaling
+    is Post-LN at the time 2(√(t+1)−1), for every swarm whose matrices do not change in time.
+
+    In theory.dynamics.clocks: times_to, lead, post_ln_time; in particles.equiangular: solve_many.
+    """
     # Per n and β a time far beyond the lead.
     ends = {(8, 1.0): 1e3, (256, 5.0): 1e3, (16, 6.0): 1e9}
     halfway = [clocks.times_to(0.5, *at) for at in ends]
@@ -95,11 +132,11 @@ def same_curve() -> Finding:
         late = end * math.expm1(ahead[row, place[end]].item() / 2)
         leads[at] = late, clocks.lead(*at)
     # Post-LN at the time that LN-Scaling's clock shows, tokens at random.
-    gaps = gaps_of(starts.uniform(8, 4, seed=5))[None]
-    clocked = []  # the gaps, without the lengths
+    gaps = gaps_of(sphere.uniform(8, 4, seed=5))[None]
+    clocked = []
     for name, end in {"ln_scaling": 24.0, "post_ln": clocks.post_ln_time(24.0)}.items():
         system, state = InnerProducts.of(gaps, attention(2.0, 1), schemes.get(name))
-        integrate(system, state, [end], lambda _, rows, found: clocked.append(found[:, :-8]), 1e-9)
+        clocked.append(system.gaps(states_at(system, state, [end], 1e-9)[:, 0]))
     return Finding(
         printed=lowest([ahead]) > 0,
         corrected=highest([apart]) < 1e-4
@@ -119,10 +156,27 @@ def same_curve() -> Finding:
     )
 
 
+@claim(
+    "D10",
+    "arXiv 2510.05554, the one-layer law for long contexts",
+    Verdict.CONDITION,
+    seen_in=f"{NOTES}; nothing of this paper was at hand",
+)
 def long_context_law() -> Finding:
+    """For n tokens of norm 1 and pairwise cosine ρ, Q = K = V = I and β = γ log n, the cosine of
+    one layer's outputs goes to 1 if γ < 1/(1−ρ), to 4ρ/(1+3ρ) if equal, to ρ if greater.
+
+    True for 0 < ρ < 1. For ρ = 0 the tokens' sum is √n long and not n, and the threshold is ½: at γ
+    = .7 the cosine goes to 0 and not to 1.
+
+    At every n the cosine is 1 − (1−ρ)/(1 + 2qT + q²nT) with T = 1+(n−1)ρ and q = 1/(n^{γ(1−ρ)} −
+    1). The limit is far away: the transition is 1/log n wide in γ.
+
+    In theory.dynamics.long_context: output_cosine, limit, limit_stated.
+    """
     exact = []
     for tokens, cosine, gamma in ((4, 0.3, 0.5), (24, 0.6, 2.5), (48, 0.1, 1.0), (48, 0.0, 0.5)):
-        directions = starts.equiangular(tokens, tokens, cosine)
+        directions = sphere.equiangular(tokens, tokens, cosine)
         output = attention(gamma * math.log(tokens), 1).output(directions[None], None)[0]
         one = output / output.norm(dim=-1, keepdim=True)
         value = long_context.output_cosine(tokens, cosine, gamma)
@@ -148,69 +202,3 @@ def long_context_law() -> Finding:
             "the same, 20 % above": width[1],
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="D9",
-        where=f"{PAPER}, the case for Peri-LN: early layers",
-        seen_in=f"{NOTES}; the abstract calls Peri-LN a particularly effective choice",
-        statement="For Q = K = V = I Peri-LN moves the early layers faster than Pre-LN.",
-        verdict=Verdict.TRUE,
-        because="At the same tokens and lengths each token moves 1/‖A_j‖ times as fast, and ‖A_j‖ "
-        "< 1, a mean of unit vectors, until all tokens are one.",
-        corrected="From orthogonal tokens the factor at t = 0 is 1/‖A(0)‖ = "
-        "(e^β+n−1)/√(e^{2β}+n−1): between √2 and √n for n − 1 ≥ e^β, and at most 1 + "
-        "(n−1)e^{−β}. Where n ≪ e^β that is little, but it speaks of t = 0 "
-        "alone: at n = 16, β = 6 it is 1.04, then ‖A‖ falls to .82 and γ = .5 comes 14 % sooner, "
-        "though at t = 6.7 and not 7.7 million: neither gets anywhere in a model's depth. With a V "
-        "that makes ‖A_j‖ > 1 Peri-LN is the slower one.",
-        code=(
-            "dynamics.clocks.peri_over_pre",
-            "dynamics.clocks.times_to",
-            "dynamics.rates.initial_velocity",
-        ),
-        check=peri_ahead,
-    ),
-    Claim(
-        id="D10",
-        where="arXiv 2510.05554, the one-layer law for long contexts",
-        seen_in=f"{NOTES}; nothing of this paper was at hand",
-        statement="For n tokens of norm 1 and pairwise cosine ρ, Q = K = V = I and β = γ log n, "
-        "the cosine of one layer's outputs goes to 1 if γ < 1/(1−ρ), to 4ρ/(1+3ρ) if equal, to ρ "
-        "if greater.",
-        verdict=Verdict.CONDITION,
-        because="True for 0 < ρ < 1. For ρ = 0 the tokens' sum is √n long and not n, and the "
-        "threshold is ½: at γ = .7 the cosine goes to 0 and not to 1.",
-        corrected="At every n the cosine is 1 − (1−ρ)/(1 + 2qT + q²nT) with T = 1+(n−1)ρ and q = "
-        "1/(n^{γ(1−ρ)} − 1). The limit is far away: the transition is 1/log n wide in γ.",
-        code=(
-            "dynamics.long_context.output_cosine",
-            "dynamics.long_context.limit",
-            "dynamics.long_context.limit_stated",
-        ),
-        check=long_context_law,
-    ),
-    Claim(
-        id="D11",
-        where=f"{PAPER}, the case for Peri-LN: late layers",
-        seen_in=f"{NOTES}; the abstract calls Peri-LN a particularly effective choice",
-        statement="For Q = K = V = I and tokens at equal angles Peri-LN uses the early layers "
-        "better than Pre-LN and collapses only polynomially, as Pre-LN does.",
-        verdict=Verdict.TRUE,
-        because="Equiangular tokens share one ‖A‖ < 1, so Peri-LN is Pre-LN with dt/‖A‖ for dt: it "
-        "runs along the same curve of γ and r and is never behind (D9).",
-        corrected="And more: the C of C/t² is the same for both, and the lead grows to a fixed "
-        "time. In the end Peri-LN's 1−γ is smaller by the share 2·lead/t, so a layer notices it as "
-        "long as t is not much larger than the lead: that is 5.8 at n = 256, β = 5 and "
-        "4.1 million at n = 16, β = 6. LN-Scaling is Post-LN at the time 2(√(t+1)−1), for every "
-        "swarm whose matrices do not change in time.",
-        code=(
-            "dynamics.clocks.times_to",
-            "dynamics.clocks.lead",
-            "dynamics.clocks.post_ln_time",
-            "dynamics.equiangular.solve_many",
-        ),
-        check=same_curve,
-    ),
-)

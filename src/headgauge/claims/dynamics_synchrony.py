@@ -11,15 +11,15 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from torch import Tensor
 
-from headgauge.claims.dynamics import NOTES, PAPER, attention
-from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import generator, highest, lowest, normal
-from headgauge.particles import equiangular, schemes, starts
+from headgauge.claims.dynamics import NOTES, attention
+from headgauge.claims.record import Finding, Verdict, claim
+from headgauge.claims.sampling import doubles, generator, highest, lowest, normal
+from headgauge.particles import equiangular, schemes, sphere
 from headgauge.particles.attention import Attention
 from headgauge.particles.inner_products import InnerProducts
-from headgauge.particles.integrate import integrate
-from headgauge.particles.observables import gaps_of
+from headgauge.particles.integrate import states_at
 from headgauge.theory.dynamics import theorems
+from headgauge.theory.dynamics.observables import gaps_of
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,27 @@ class _Fading(schemes.NGpt):
 def _farthest(which: Sequence[str], dims: Sequence[int], end: float) -> Float[Tensor, "swarms"]:
     """The largest gap at `end` of swarms of 8 tokens from uniform starts, β = 1 and 2."""
     kinds = list(itertools.product(map(schemes.get, which), dims, (1.0, 2.0), range(2)))
-    gaps = torch.stack([gaps_of(starts.uniform(8, dim, seed)) for _, dim, _, seed in kinds])
-    beta = torch.tensor([beta for _, _, beta, _ in kinds], dtype=torch.float64)
+    gaps = torch.stack([gaps_of(sphere.uniform(8, dim, seed)) for _, dim, _, seed in kinds])
+    beta = doubles([beta for _, _, beta, _ in kinds])
     chosen = [scheme for scheme, _, _, _ in kinds]
     system, state = InnerProducts.of(gaps, Attention(beta), chosen, floor=1e-3)
-    farthest = torch.full((len(kinds),), math.nan, dtype=torch.float64)
-
-    def saved(number: int, rows: Tensor, states: Tensor) -> None:
-        farthest[rows] = system.gaps(states).amax((-2, -1))
-
-    integrate(system, state, [end], saved, 1e-5)
-    return farthest
+    return system.gaps(states_at(system, state, [end], 1e-5)[:, 0]).amax((-2, -1))
 
 
+@claim("D4", "arXiv 2510.22026, Theorem 3.1", Verdict.TRUE, seen_in=NOTES)
 def synchronisation() -> Finding:
+    """With Q = K = V = I and d ≥ 2, Post-LN, nGPT and LN-Scaling synchronise almost surely from
+    uniform starts; Pre-LN, Mix-LN and Peri-LN synchronise or have min_j liminf r'_j = 0.
+
+    Every swarm tried came together, d = 2 included (Pre-LN, Mix-LN and Peri-LN by t = 10⁸); nothing
+    is proved here. 'Almost surely' is needed: a regular polygon in d = 2 does not move under any
+    scheme, while its r'_j stay positive.
+
+    As stated, for nGPT with ∫α = ∞: with α_t = 1/(1+t)² the tokens stop on the way. The second case
+    of Pre-LN, Mix-LN and Peri-LN cannot occur for n < 1 + βe^{β+1} (D5).
+
+    In particles.inner_products: InnerProducts; in particles.directions: uniform.
+    """
     bound = _farthest(("post_ln", "ngpt", "ln_scaling"), (2, 3), 100.0)
     free = _farthest(("pre_ln", "mix_ln", "peri_ln"), (2, 3), 1e8)
     angles = 2 * math.pi * torch.arange(8, dtype=torch.float64) / 8
@@ -54,7 +61,7 @@ def synchronisation() -> Finding:
     output = attention(1.0, 1).output(polygon[None], None)[0]
     radial = torch.linalg.vecdot(polygon, output)
     turn = (output - radial[:, None] * polygon).norm(dim=-1)
-    times = torch.tensor([1e6], dtype=torch.float64)
+    times = doubles([1e6])
     fading = equiangular.solve_many([_Fading()], [8], [1.0], times, tolerance=1e-6).log_gap.exp()
     return Finding(
         printed=highest(bound) < 1e-2 and highest(free) < 1e-2,
@@ -94,7 +101,20 @@ def _least_found(tokens: int, beta: float) -> tuple[float, float]:
     return rate.item(), (rate / norm).item()
 
 
+@claim("D5", "arXiv 2510.22026, corollary of Theorem 3.1", Verdict.TRUE, seen_in=NOTES)
 def radial_rate() -> Finding:
+    """With Q = K = V = I and d ≥ 2, n ≤ e^β ⇒ r'_j ≥ (e^β−n+1)/(n e^β), so that Pre-LN, Mix-LN and
+    Peri-LN synchronise almost surely from uniform starts.
+
+    c e^{βc} ≥ −1 and e^{βc} ≤ e^β in numerator and denominator. It is never attained, and at n =
+    20, β = 3 it is 180 times too small.
+
+    The least r'_j of all configurations is 1 − W((n−1)/e)/β with Lambert's W if 1 + W ≤ 2β, else
+    tanh(β − ½log(n−1)), attained. It is positive exactly for n − 1 < βe^{β+1} (β ≥ 1; e^{2β} for β
+    ≤ 1), so that far more tokens than e^β are allowed: eβ times as many.
+
+    In theory.dynamics.theorems: radial_rate_stated, least_radial_rate, tokens_allowed.
+    """
     # n ≤ e^β in the first three, with n = 2 where the stated bound is nearest to the sharp one.
     grid = ((2, 4.0), (8, 2.5), (20, 3.0), (12, 1.0), (12, 0.5))
     broken, off, peri, shares = 0, [], 0, []
@@ -129,49 +149,8 @@ def radial_rate() -> Finding:
 
 def _attained(tokens: int, beta: float) -> float:
     """⟨θ_1, A_1⟩ when all other tokens are where the sharp bound says."""
-    cosine = torch.tensor(theorems.least_radial_cosine(tokens, beta), dtype=torch.float64)
+    cosine = doubles(theorems.least_radial_cosine(tokens, beta))
     other = torch.stack([cosine, (1 - cosine.square()).sqrt()])[None]
-    first = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
+    first = doubles([[1.0, 0.0]])
     weights = torch.softmax(beta * (first @ torch.cat([first, other.expand(tokens - 1, 2)]).mT), -1)
     return (weights[0, 0] + cosine * weights[0, 1:].sum()).item()
-
-
-CLAIMS = (
-    Claim(
-        id="D4",
-        where=f"{PAPER}, Theorem 3.1",
-        seen_in=NOTES,
-        statement="With Q = K = V = I and d ≥ 2, Post-LN, nGPT and LN-Scaling synchronise almost "
-        "surely from uniform starts; Pre-LN, Mix-LN and Peri-LN synchronise or have min_j liminf "
-        "r'_j = 0.",
-        verdict=Verdict.TRUE,
-        because="Every swarm tried came together, d = 2 included (Pre-LN, Mix-LN and Peri-LN by "
-        "t = 10⁸); nothing is proved here. 'Almost surely' is needed: a regular "
-        "polygon in d = 2 does not move under any scheme, while its r'_j stay positive.",
-        corrected="As stated, for nGPT with ∫α = ∞: with α_t = 1/(1+t)² the tokens stop on the "
-        "way. The second case of Pre-LN, Mix-LN and Peri-LN cannot occur for n < 1 + βe^{β+1} "
-        "(D5).",
-        code=("dynamics.inner_products.InnerProducts", "dynamics.starts.uniform"),
-        check=synchronisation,
-    ),
-    Claim(
-        id="D5",
-        where=f"{PAPER}, corollary of Theorem 3.1",
-        seen_in=NOTES,
-        statement="With Q = K = V = I and d ≥ 2, n ≤ e^β ⇒ r'_j ≥ (e^β−n+1)/(n e^β), so that "
-        "Pre-LN, Mix-LN and Peri-LN synchronise almost surely from uniform starts.",
-        verdict=Verdict.TRUE,
-        because="c e^{βc} ≥ −1 and e^{βc} ≤ e^β in numerator and denominator. It is never "
-        "attained, and at n = 20, β = 3 it is 180 times too small.",
-        corrected="The least r'_j of all configurations is 1 − W((n−1)/e)/β with Lambert's W if 1 "
-        "+ W ≤ 2β, else tanh(β − ½log(n−1)), attained. It is positive exactly for n − 1 < "
-        "βe^{β+1} (β ≥ 1; e^{2β} for β ≤ 1), so that far more tokens than e^β are allowed: eβ "
-        "times as many.",
-        code=(
-            "dynamics.theorems.radial_rate_stated",
-            "dynamics.theorems.least_radial_rate",
-            "dynamics.theorems.tokens_allowed",
-        ),
-        check=radial_rate,
-    ),
-)

@@ -7,8 +7,18 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import close, generator, highest, normal, rows, violated, weights
+from headgauge.claims.record import Finding, Verdict, claim
+from headgauge.claims.sampling import (
+    close,
+    flat_ones,
+    generator,
+    highest,
+    normal,
+    orthonormal,
+    rows,
+    violated,
+    weights,
+)
 from headgauge.theory.normalization import expected_distance, jensen_gap
 from headgauge.theory.normalization.selection import weighted
 
@@ -21,19 +31,6 @@ def enumerations() -> Iterator[tuple[Tensor, Tensor, int, Tensor]]:
     for length, n in SMALL:
         for alpha, x in rows(3, length, 3, source):
             yield alpha, x, n, expected_distance.exact(alpha, x, n)
-
-
-def flat_ones(length: int) -> tuple[Tensor, Tensor]:
-    """Flat weights and identical vectors: every form can be worked out by hand."""
-    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
-    return alpha, torch.ones(length, 1, dtype=torch.float64)
-
-
-def orthonormal(length: int) -> tuple[Tensor, Tensor]:
-    """Flat weights, orthonormal vectors: ‖y_i − s‖ is √(N+1)/L for every set, so E is the root of
-    its second moment and the upper side of the sandwich is exact."""
-    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
-    return alpha, torch.eye(length, dtype=torch.float64)
 
 
 def moments_are_exact() -> bool:
@@ -55,7 +52,17 @@ def moments_are_exact() -> bool:
     return True
 
 
+@claim("4", "Theorem 1.2, main text", Verdict.FALSE)
 def main_text() -> Finding:
+    """E = (L−N)/L Σ‖(α_i + N/(L−1))x_i − x̄‖ + ε with the printed bound on ε.
+
+    L = 10, N = 9, flat weights, x = 1: E = 0.8, the expression is 0.1 and ε ≤ 0.056.
+
+    The main term of eq. (24), (L−N)/L Σ‖(1+ν)α_i x_i − νx̄‖ with ν = N/(L−1), as a lower bound, and
+    (L−N)/L Σ√(‖m_i‖²+V_i) above.
+
+    In theory.normalization.expected_distance: printed, sandwich.
+    """
     alpha, x = flat_ones(10)
     exact = expected_distance.exact(alpha, x, 9).item()
     printed = expected_distance.printed(alpha, x, 9).item()
@@ -92,7 +99,17 @@ def main_text() -> Finding:
     )
 
 
+@claim("4'", "Appendix A, eq. (24)", Verdict.TRUE)
 def equation_24() -> Finding:
+    """E = (L−N)/L Σ‖α_i(1+N/(L−1))x_i − N/(L−1) x̄‖ + ε.
+
+    By Jensen, with ε ≥ 0: a lower bound on E, exact at N = L−1. The '≈' of (19) and the '≤' of (26)
+    are equalities.
+
+    As printed, read as E ≥ the main term.
+
+    In theory.normalization.expected_distance: appendix.
+    """
     broken, last = 0, []
     for row, vectors, n, truth in enumerations():
         lower = expected_distance.appendix(row, vectors, n)
@@ -106,7 +123,16 @@ def equation_24() -> Finding:
     )
 
 
+@claim("4''", "Appendix A, eq. (21)", Verdict.MISPRINT)
 def probability_left_out() -> Finding:
+    """P(i ∉ I_N) = (L−N)/N.
+
+    L = 6, N = 2 would give a probability of 2.
+
+    (L−N)/L.
+
+    In theory.normalization.expected_distance: exact.
+    """
     length, n = 6, 2
     printed = (length - n) / n
     sets = list(itertools.combinations(range(length), n))
@@ -120,7 +146,16 @@ def probability_left_out() -> Finding:
     )
 
 
+@claim("4'''", "Slides, Theorem 1", Verdict.FALSE)
 def slides_square() -> Finding:
+    """The same expectation with squared norms.
+
+    E is of degree one in the vectors, the expression of degree two.
+
+    Norms, not squares, and eq. (24).
+
+    In theory.normalization.expected_distance: slides, appendix.
+    """
     source = generator(6)
     alpha, x = next(iter(rows(1, 6, 3, source)))
     exact = expected_distance.exact(alpha, 2 * x, 2) / expected_distance.exact(alpha, x, 2)
@@ -136,49 +171,3 @@ def slides_square() -> Finding:
             "factor on the slides' expression": slides.item(),
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="4",
-        where="Theorem 1.2, main text",
-        statement="E = (L−N)/L Σ‖(α_i + N/(L−1))x_i − x̄‖ + ε with the printed bound on ε.",
-        verdict=Verdict.FALSE,
-        because="L = 10, N = 9, flat weights, x = 1: E = 0.8, the expression is 0.1 and ε ≤ 0.056.",
-        corrected="The main term of eq. (24), (L−N)/L Σ‖(1+ν)α_i x_i − νx̄‖ with ν = N/(L−1), as "
-        "a lower bound, and (L−N)/L Σ√(‖m_i‖²+V_i) above.",
-        code=("theory.expected_distance.printed", "theory.expected_distance.sandwich"),
-        check=main_text,
-    ),
-    Claim(
-        id="4'",
-        where="Appendix A, eq. (24)",
-        statement="E = (L−N)/L Σ‖α_i(1+N/(L−1))x_i − N/(L−1) x̄‖ + ε.",
-        verdict=Verdict.TRUE,
-        because="By Jensen, with ε ≥ 0: a lower bound on E, exact at N = L−1. The '≈' of (19) and "
-        "the '≤' of (26) are equalities.",
-        corrected="As printed, read as E ≥ the main term.",
-        code=("theory.expected_distance.appendix",),
-        check=equation_24,
-    ),
-    Claim(
-        id="4''",
-        where="Appendix A, eq. (21)",
-        statement="P(i ∉ I_N) = (L−N)/N.",
-        verdict=Verdict.MISPRINT,
-        because="L = 6, N = 2 would give a probability of 2.",
-        corrected="(L−N)/L.",
-        code=("theory.expected_distance.exact",),
-        check=probability_left_out,
-    ),
-    Claim(
-        id="4'''",
-        where="Slides, Theorem 1",
-        statement="The same expectation with squared norms.",
-        verdict=Verdict.FALSE,
-        because="E is of degree one in the vectors, the expression of degree two.",
-        corrected="Norms, not squares, and eq. (24).",
-        code=("theory.expected_distance.slides", "theory.expected_distance.appendix"),
-        check=slides_square,
-    ),
-)

@@ -4,14 +4,23 @@ import math
 
 import torch
 
-from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import close, generator, highest, normal, violated
+from headgauge.claims.record import Finding, Verdict, claim
+from headgauge.claims.sampling import close, doubles, generator, highest, normal, violated
 from headgauge.theory.normalization import general_normalizer, sensitivity
 
-TWO_EQUAL = torch.full((2,), 0.5, dtype=torch.float64)
 
-
+@claim("12", "Lemma 2, eq. (13)", Verdict.FALSE)
 def lemma_2() -> Finding:
+    """‖∇α‖₂ ≤ max|F′| (1/(L min F) + max F/(L² min F²)) for every F.
+
+    The second term lacks a factor L: softplus with values (5L, 10, …, 10), L = 400, has ‖∇α‖₂ =
+    1.12e−3 against 3.75e−4. The appendix has no proof of it.
+
+    ∇α = C(p)diag((log F)′), so ‖∇α‖₂ ≤ λ₁(C(p))·max|F′/F| ≤ ½max|F′/F|; also ≤ max|F′|√L‖F‖₂/(ΣF)².
+    The printed form is true with Euclidean norms.
+
+    In theory.normalization.general_normalizer: lemma_2_printed, logarithmic_bound, projector_bound.
+    """
     length = 400
     values = torch.full((length,), 10.0, dtype=torch.float64)
     values[0] = 5.0 * length
@@ -71,9 +80,19 @@ def lemma_2() -> Finding:
     )
 
 
+@claim("12'", "After Lemma 2; section 4", Verdict.FALSE)
 def small_f_is_unstable() -> Finding:
+    """A logit that pushes F towards zero makes the Jacobian large.
+
+    Softmax at T = 1 with min F = e^(−60): ‖∇α‖₂ = 0.489 while the printed expression is about 1e51.
+
+    The Jacobian is governed by (log F)′, not by how small F is.
+
+    In theory.normalization.general_normalizer: logarithmic_bound.
+    """
+
     def row(lowest: float) -> tuple[float, float, float]:
-        values = torch.exp(torch.tensor([0.0, 0.3, lowest], dtype=torch.float64))
+        values = torch.exp(doubles([0.0, 0.3, lowest]))
         norm = general_normalizer.spectral_norm(values, values).item()
         printed = general_normalizer.uncapped_lemma_2_printed(values, values).item()
         return norm, printed, general_normalizer.logarithmic_bound(values, values).item()
@@ -82,7 +101,7 @@ def small_f_is_unstable() -> Finding:
     norm_6, printed_6, governed_6 = row(-6.0)
     # Two keys are left: 2p(1−p). The printed second term alone is e^(.3+.3+120)/9.
     left = 2 * math.exp(0.3) / (1 + math.exp(0.3)) ** 2
-    f = torch.exp(torch.tensor([0.0, 0.3, -60.0], dtype=torch.float64))
+    f = torch.exp(doubles([0.0, 0.3, -60.0]))
     colder = general_normalizer.logarithmic_bound(f, 2 * f)
     return Finding(
         printed=not (close(norm_60, left) and close(printed_60 * 9 * math.exp(-120.6), 1.0)),
@@ -99,8 +118,18 @@ def small_f_is_unstable() -> Finding:
     )
 
 
+@claim("12''", "Introduction, section 2.3", Verdict.NOT_IMPLIED)
 def corollary_from_lemma() -> Finding:
-    """Corollary 3 would follow if Lemma 2's right side never exceeded it."""
+    """Lemma 2 specialised to softmax gives Corollary 3.
+
+    With F = e^(l/T) Lemma 2 reads (ρ/L + ρ²/L²)/T, ρ = max F/min F, which exceeds 1/(4T), already
+    at two equal logits.
+
+    1/(2T) follows from ∇α = C(p)/T directly.
+
+    In theory.normalization.general_normalizer: uncapped_lemma_2_printed.
+    """
+    # Corollary 3 would follow if Lemma 2's right side never exceeded it.
     source = generator(23)
     temperature = 0.5
     f = torch.exp(normal(200, 10, source=source))
@@ -118,7 +147,7 @@ def corollary_from_lemma() -> Finding:
     frobenius = sensitivity.frobenius_norm(p)
     broken = violated(general_normalizer.spectral_norm(f, f), frobenius)
     broken += violated(frobenius, torch.full_like(frobenius, 0.5))
-    at_tie = sensitivity.frobenius_norm(TWO_EQUAL).item()
+    at_tie = sensitivity.frobenius_norm(flat(2)).item()
     matrix = torch.diag_embed(p) - p[..., :, None] * p[..., None, :]
     return Finding(
         # It reads (ρ/L + ρ²/L²)/T, which is ¾ at two equal logits, and Corollary 3 would be ¼.
@@ -139,45 +168,3 @@ def corollary_from_lemma() -> Finding:
             "Frobenius norm at two equal logits": at_tie,
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="12",
-        where="Lemma 2, eq. (13)",
-        statement="‖∇α‖₂ ≤ max|F′| (1/(L min F) + max F/(L² min F²)) for every F.",
-        verdict=Verdict.FALSE,
-        because="The second term lacks a factor L: softplus with values (5L, 10, …, 10), L = 400, "
-        "has ‖∇α‖₂ = 1.12e−3 against 3.75e−4. The appendix has no proof of it.",
-        corrected="∇α = C(p)diag((log F)′), so ‖∇α‖₂ ≤ λ₁(C(p))·max|F′/F| ≤ ½max|F′/F|; also "
-        "≤ max|F′|√L‖F‖₂/(ΣF)². The printed form is true with Euclidean norms.",
-        code=(
-            "theory.general_normalizer.lemma_2_printed",
-            "theory.general_normalizer.logarithmic_bound",
-            "theory.general_normalizer.projector_bound",
-        ),
-        check=lemma_2,
-    ),
-    Claim(
-        id="12'",
-        where="After Lemma 2; section 4",
-        statement="A logit that pushes F towards zero makes the Jacobian large.",
-        verdict=Verdict.FALSE,
-        because="Softmax at T = 1 with min F = e^(−60): ‖∇α‖₂ = 0.489 while the printed expression "
-        "is about 1e51.",
-        corrected="The Jacobian is governed by (log F)′, not by how small F is.",
-        code=("theory.general_normalizer.logarithmic_bound",),
-        check=small_f_is_unstable,
-    ),
-    Claim(
-        id="12''",
-        where="Introduction, section 2.3",
-        statement="Lemma 2 specialised to softmax gives Corollary 3.",
-        verdict=Verdict.NOT_IMPLIED,
-        because="With F = e^(l/T) Lemma 2 reads (ρ/L + ρ²/L²)/T, ρ = max F/min F, which exceeds "
-        "1/(4T), already at two equal logits.",
-        corrected="1/(2T) follows from ∇α = C(p)/T directly.",
-        code=("theory.general_normalizer.uncapped_lemma_2_printed",),
-        check=corollary_from_lemma,
-    ),
-)

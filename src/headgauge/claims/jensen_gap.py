@@ -2,14 +2,17 @@
 
 import torch
 
-from headgauge.claims.expected_distance import (
-    enumerations,
+from headgauge.claims.expected_distance import enumerations, moments_are_exact
+from headgauge.claims.record import Finding, Verdict, claim
+from headgauge.claims.sampling import (
+    close,
+    flat,
     flat_ones,
-    moments_are_exact,
+    generator,
     orthonormal,
+    sphere,
+    violated,
 )
-from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import close, generator, sphere, violated
 from headgauge.theory.normalization import expected_distance, jensen_gap
 
 
@@ -41,7 +44,17 @@ def _median_ratio(bound: torch.Tensor, gap: torch.Tensor) -> float:
     return (bound / gap)[gap > 1e-9].median().item()
 
 
+@claim("5", "Theorem 1.2, bound on ε", Verdict.CONDITION)
 def error_term() -> Finding:
+    """ε ≤ ½(1−N/L) Σ_i ν Σ_{j≠i}‖α_j x_j‖² / ‖α_i x_i − ν Σ_{j≠i}α_j x_j‖ with ν = N/(L−1).
+
+    True and loose as the gap between E and eq. (24); false as the gap to the main-text expression.
+    Infinite where a denominator vanishes.
+
+    ε ≤ (L−N)/L Σ(√(‖m_i‖²+V_i) − ‖m_i‖): smaller, never infinite.
+
+    In theory.normalization.jensen_gap: printed, corrected.
+    """
     gaps = _gaps()
     as_printed = violated(gaps["main"], gaps["printed"])
     to_24 = violated(gaps["gap"], gaps["printed"])
@@ -50,7 +63,7 @@ def error_term() -> Finding:
     # By hand for L = 5, N = 2: ν = ½, ‖m_i‖ = .2 and ½·(3/5)·5·½·(4/25)/.2.
     by_hand = jensen_gap.printed(*flat_ones(5), 2)
     # For L = 2, N = 1: ν = 1, y = ½ and 1, and ½·½·(1 + ¼)/½.
-    pair = torch.full((2,), 0.5, dtype=torch.float64), torch.tensor([[1.0], [2.0]]).double()
+    pair = flat(2), torch.tensor([[1.0], [2.0]]).double()
     two = jensen_gap.printed(*pair, 1)
     return Finding(
         printed=as_printed == 0,
@@ -67,7 +80,16 @@ def error_term() -> Finding:
     )
 
 
+@claim("5'", "Appendix A, eq. (25)", Verdict.VACUOUS)
 def error_term_25() -> Finding:
+    """ε_i ≤ ½ N(L−N−1) Σ_{j≠i}‖α_j x_j‖² / ‖α_i x_i − s_i‖.
+
+    Lacks 1/((L−1)(L−2)), so it is about L² times too large, and s_i is not defined.
+
+    As for 5.
+
+    In theory.normalization.jensen_gap: appendix, corrected.
+    """
     gaps = _gaps()
     ratio = _median_ratio(gaps["appendix"], gaps["gap"])
     return Finding(
@@ -86,10 +108,21 @@ def error_term_25() -> Finding:
     )
 
 
+@claim("5''", "After Theorem 1", Verdict.FALSE)
 def small_when_not_concentrated() -> Finding:
+    """ε is small whenever the weights are not too concentrated.
+
+    Flat weights and isotropic vectors, the least concentrated case of all: E is more than twice eq.
+    (24).
+
+    ε is small when V_i ≪ ‖m_i‖²: for N > 1, nearly parallel vectors, whatever the weights.
+
+    In theory.normalization.jensen_gap: corrected; in theory.normalization.expected_distance:
+    conditional_moments.
+    """
     source = generator(7)
     length, n = 300, 5
-    alpha = torch.full((length,), 1 / length, dtype=torch.float64)
+    alpha = flat(length)
     x = sphere(length, 64, source=source)
     mean, error = expected_distance.monte_carlo(alpha, x, n, draws=200, generator=source)
     lower = expected_distance.appendix(alpha, x, n)
@@ -113,41 +146,3 @@ def small_when_not_concentrated() -> Finding:
             "V/m^2 for nearly parallel x": (near_variance / near_centre**2).mean().item(),
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="5",
-        where="Theorem 1.2, bound on ε",
-        statement="ε ≤ ½(1−N/L) Σ_i ν Σ_{j≠i}‖α_j x_j‖² / ‖α_i x_i − ν Σ_{j≠i}α_j x_j‖ with "
-        "ν = N/(L−1).",
-        verdict=Verdict.CONDITION,
-        because="True and loose as the gap between E and eq. (24); false as the gap to the "
-        "main-text expression. Infinite where a denominator vanishes.",
-        corrected="ε ≤ (L−N)/L Σ(√(‖m_i‖²+V_i) − ‖m_i‖): smaller, never infinite.",
-        code=("theory.jensen_gap.printed", "theory.jensen_gap.corrected"),
-        check=error_term,
-    ),
-    Claim(
-        id="5'",
-        where="Appendix A, eq. (25)",
-        statement="ε_i ≤ ½ N(L−N−1) Σ_{j≠i}‖α_j x_j‖² / ‖α_i x_i − s_i‖.",
-        verdict=Verdict.VACUOUS,
-        because="Lacks 1/((L−1)(L−2)), so it is about L² times too large, and s_i is not defined.",
-        corrected="As for 5.",
-        code=("theory.jensen_gap.appendix", "theory.jensen_gap.corrected"),
-        check=error_term_25,
-    ),
-    Claim(
-        id="5''",
-        where="After Theorem 1",
-        statement="ε is small whenever the weights are not too concentrated.",
-        verdict=Verdict.FALSE,
-        because="Flat weights and isotropic vectors, the least concentrated case of all: E is more "
-        "than twice eq. (24).",
-        corrected="ε is small when V_i ≪ ‖m_i‖²: for N > 1, nearly parallel vectors, whatever the "
-        "weights.",
-        code=("theory.jensen_gap.corrected", "theory.expected_distance.conditional_moments"),
-        check=small_when_not_concentrated,
-    ),
-)

@@ -5,31 +5,39 @@ import math
 
 import torch
 
-from headgauge.claims.expected_distance import flat_ones, orthonormal
-from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import close, generator, highest, rows, sphere, violated
+from headgauge.claims.record import Finding, Verdict, claim
+from headgauge.claims.sampling import (
+    close,
+    flat,
+    flat_ones,
+    generator,
+    highest,
+    orthonormal,
+    rows,
+    slope,
+    sphere,
+    violated,
+)
 from headgauge.theory.normalization import distance_bounds, expected_distance, expected_limits
 from headgauge.theory.normalization.distance import distance
 from headgauge.theory.normalization.selection import context_vector, top_n, weighted
 
 
-def _flat(length: int) -> torch.Tensor:
-    return torch.full((length,), 1 / length, dtype=torch.float64)
-
-
-def _slope(lengths: list[int], values: list[float]) -> float:
-    """The exponent of a power law, by least squares in the logarithms."""
-    x = torch.tensor([math.log(v) for v in lengths], dtype=torch.float64)
-    y = torch.tensor([math.log(v) for v in values], dtype=torch.float64)
-    x = x - x.mean()
-    return float((x * (y - y.mean())).sum() / (x * x).sum())
-
-
+@claim("6", "Corollary 2(i)", Verdict.FALSE)
 def sum_of_norms() -> Finding:
+    """For fixed N ≪ L, E ≈ Σ‖α_i x_i‖.
+
+    Flat weights: E/S → √(N+1) for orthonormal vectors and |N−1| for identical ones; a one-hot row
+    tends to N+1.
+
+    0 ≤ E ≤ (1−N/L)(N+1)S with S = Σ‖α_i x_i‖, both ends approached.
+
+    In theory.normalization.expected_limits: corollary_2_printed, cap.
+    """
     length, n = 400, 5
     cases = {
-        "orthonormal, flat": (_flat(length), torch.eye(length, dtype=torch.float64)),
-        "identical, flat": (_flat(length), torch.ones(length, 1, dtype=torch.float64)),
+        "orthonormal, flat": (flat(length), torch.eye(length, dtype=torch.float64)),
+        "identical, flat": (flat(length), torch.ones(length, 1, dtype=torch.float64)),
     }
     ratios = {}
     for name, (alpha, x) in cases.items():
@@ -65,7 +73,19 @@ def sum_of_norms() -> Finding:
     )
 
 
+@claim("6'", "Section 3.1(i)", Verdict.FALSE)
 def linear_in_length() -> Finding:
+    """The distance scales linearly with L, exactly as Corollary 2(i) predicts.
+
+    S ≤ max‖x‖ does not grow with L, and E ≤ (N+1)max‖x‖; it is the misprinted expression of row 4
+    that grows linearly.
+
+    d̃ ≈ (L−N)‖s‖ grows linearly only while ‖s‖ stays of order one. Where Lemma 1 applies it does
+    not: there d̃ ≤ (N·C₂+1)max‖x‖.
+
+    In theory.normalization.expected_limits: cap; in theory.normalization.expected_distance:
+    printed.
+    """
     source = generator(9)
     n, dim, lengths = 5, 32, [32, 128, 512, 2048]
     sums, upper, caps, misprint, actual = [], [], [], [], []
@@ -92,7 +112,7 @@ def linear_in_length() -> Finding:
     return Finding(
         printed=not (
             close(sums, 1.0)
-            and _slope(lengths, misprint) > 0.9
+            and slope(lengths, misprint) > 0.9
             and close(expected_distance.printed(*flat_ones(5), 2), 0.9)
         ),
         # Flat weights, orthonormal vectors: the bound is E itself.
@@ -102,27 +122,37 @@ def linear_in_length() -> Finding:
         and highest([*actual, most]) <= cap
         and close(most / cap, 1.0, 1e-3),
         numbers={
-            "exponent of the sum of norms in L": _slope(lengths, sums),
-            "exponent of E's upper bound": _slope(lengths, upper),
+            "exponent of the sum of norms in L": slope(lengths, sums),
+            "exponent of E's upper bound": slope(lengths, upper),
             "E's upper bound at L=2048 (cap 6)": upper[-1],
-            "exponent of the main-text misprint": _slope(lengths, misprint),
+            "exponent of the main-text misprint": slope(lengths, misprint),
             "misprint at L=2048": misprint[-1],
-            "exponent of the distance, bounded logits": _slope(lengths, actual),
+            "exponent of the distance, bounded logits": slope(lengths, actual),
             "share of (N C2 + 1) max|x| that a row attains, L=100000": most / cap,
         },
     )
 
 
+@claim("7", "Corollary 2(ii), eq. (9)", Verdict.VACUOUS)
 def full_selection() -> Finding:
+    """For fixed L, E → 0 as N → L.
+
+    At N = L the sum is empty. E is not monotone on the way, and with one token left out it tends to
+    1, not 0, as L grows (flat weights, x = 1).
+
+    E ≤ (1−N/L)(N+1)S.
+
+    In theory.normalization.expected_limits: cap.
+    """
     at_l, broken = [], 0
     for alpha, x in rows(3, 6, 3, generator(10)):
         at_l.append(expected_distance.exact(alpha, x, 6))
         for n in range(1, 7):
             exact = expected_distance.exact(alpha, x, n)
             broken += violated(exact, expected_limits.cap(alpha, x, n))
-    alpha, ones = _flat(2000), torch.ones(2000, 1, dtype=torch.float64)
+    alpha, ones = flat(2000), torch.ones(2000, 1, dtype=torch.float64)
     one_left = distance(alpha, ones, top_n(alpha, 1999)).item()
-    small, column = _flat(6), torch.ones(6, 1, dtype=torch.float64)
+    small, column = flat(6), torch.ones(6, 1, dtype=torch.float64)
     course = [expected_distance.exact(small, column, n).item() for n in range(1, 7)]
     cap = expected_limits.cap(small, column, 5).item()
     # By hand: each of the L−N others is |N−1|/L away, and one token left out is 1 − 2/L away.
@@ -145,13 +175,24 @@ def full_selection() -> Finding:
     )
 
 
+@claim("8", "Introduction, sections 4 and 5; slides, corollary", Verdict.FALSE)
 def collapse() -> Finding:
+    """If N = Θ(L), the distance d̃ collapses to zero.
+
+    With half of the tokens selected by flat weights, d̃ = L/4 − ½ for identical vectors, and on the
+    sphere it grows like √L. So does the bound of Theorem 1.1.
+
+    |d̃ − (L−N)‖s‖| ≤ Σ_{i∉I}‖α_i x_i‖. As N → L the terms become few, not small.
+
+    In theory.normalization.distance: distance; in theory.normalization.distance_bounds:
+    printed_bound.
+    """
     source = generator(11)
     numbers: dict[str, float | int | str] = {}
     growing, bounds, broken, identical, attained = [], [], 0, [], []
     lengths = [64, 256, 1024]
     for length in lengths:
-        alpha = _flat(length)
+        alpha = flat(length)
         for name, x in (
             ("identical x", torch.ones(length, 1, dtype=torch.float64)),
             ("x on the sphere", sphere(length, 64, source=source)),
@@ -170,61 +211,12 @@ def collapse() -> Finding:
             else:
                 identical.append(close(value, length / 4 - 0.5))
                 attained.append(close(away, slack))
-    numbers["exponent in L, x on the sphere"] = growth = _slope(lengths, growing)
-    numbers["exponent of Theorem 1.1's bound there"] = _slope(lengths, bounds)
+    numbers["exponent in L, x on the sphere"] = growth = slope(lengths, growing)
+    numbers["exponent of Theorem 1.1's bound there"] = slope(lengths, bounds)
     numbers["violations of |d - n|s|| <= sum of outside norms"] = broken
     return Finding(
         # Not a collapse but the growth that the record tells of, and the theorem's bound grows too.
-        printed=not (all(identical) and abs(growth - 0.5) < 0.1 and _slope(lengths, bounds) > 0.9),
+        printed=not (all(identical) and abs(growth - 0.5) < 0.1 and slope(lengths, bounds) > 0.9),
         corrected=broken == 0 and all(attained),
         numbers=numbers,
     )
-
-
-CLAIMS = (
-    Claim(
-        id="6",
-        where="Corollary 2(i)",
-        statement="For fixed N ≪ L, E ≈ Σ‖α_i x_i‖.",
-        verdict=Verdict.FALSE,
-        because="Flat weights: E/S → √(N+1) for orthonormal vectors and |N−1| for identical ones; "
-        "a one-hot row tends to N+1.",
-        corrected="0 ≤ E ≤ (1−N/L)(N+1)S with S = Σ‖α_i x_i‖, both ends approached.",
-        code=("theory.expected_limits.corollary_2_printed", "theory.expected_limits.cap"),
-        check=sum_of_norms,
-    ),
-    Claim(
-        id="6'",
-        where="Section 3.1(i)",
-        statement="The distance scales linearly with L, exactly as Corollary 2(i) predicts.",
-        verdict=Verdict.FALSE,
-        because="S ≤ max‖x‖ does not grow with L, and E ≤ (N+1)max‖x‖; it is the misprinted "
-        "expression of row 4 that grows linearly.",
-        corrected="d̃ ≈ (L−N)‖s‖ grows linearly only while ‖s‖ stays of order one. Where Lemma 1 "
-        "applies it does not: there d̃ ≤ (N·C₂+1)max‖x‖.",
-        code=("theory.expected_limits.cap", "theory.expected_distance.printed"),
-        check=linear_in_length,
-    ),
-    Claim(
-        id="7",
-        where="Corollary 2(ii), eq. (9)",
-        statement="For fixed L, E → 0 as N → L.",
-        verdict=Verdict.VACUOUS,
-        because="At N = L the sum is empty. E is not monotone on the way, and with one token left "
-        "out it tends to 1, not 0, as L grows (flat weights, x = 1).",
-        corrected="E ≤ (1−N/L)(N+1)S.",
-        code=("theory.expected_limits.cap",),
-        check=full_selection,
-    ),
-    Claim(
-        id="8",
-        where="Introduction, sections 4 and 5; slides, corollary",
-        statement="If N = Θ(L), the distance d̃ collapses to zero.",
-        verdict=Verdict.FALSE,
-        because="With half of the tokens selected by flat weights, d̃ = L/4 − ½ for identical "
-        "vectors, and on the sphere it grows like √L. So does the bound of Theorem 1.1.",
-        corrected="|d̃ − (L−N)‖s‖| ≤ Σ_{i∉I}‖α_i x_i‖. As N → L the terms become few, not small.",
-        code=("theory.distance.distance", "theory.distance_bounds.printed_bound"),
-        check=collapse,
-    ),
-)

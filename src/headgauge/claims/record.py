@@ -1,8 +1,13 @@
-"""What one row of the claims ledger is, and when a check agrees with its verdict."""
+"""What one row of the claims ledger is, and when a check agrees with its verdict.
+
+A record is a check with `@claim`: its docstring has the statement, why the verdict, what holds
+instead and where the code is, a paragraph each.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Verdict(StrEnum):
@@ -83,6 +88,28 @@ class Claim:
             "because": self.because,
             "corrected": self.corrected,
         }
+
+
+RECORDS: list[Claim] = []
+"""Every record, in whatever order the modules were read."""
+
+
+def claim(
+    id: str, where: str, verdict: Verdict, seen_in: str = "", textual: bool = False
+) -> Callable[[Callable[[], Finding | None]], Claim]:
+    """The record of the check below it; a `textual` one is only about wording."""
+
+    def made(check: Callable[[], Any]) -> Claim:
+        paragraphs = [" ".join(each.split()) for each in (check.__doc__ or "").split("\n\n")]
+        statement, because, corrected, *code = paragraphs
+        parts = [part[len("in ") :].split(": ") for each in code for part in each[:-1].split("; ")]
+        names = tuple(f"{module}.{name}" for module, some in parts for name in some.split(", "))
+        run = None if textual else check
+        record = Claim(id, where, statement, verdict, because, corrected, names, run, seen_in)
+        RECORDS.append(record)
+        return record
+
+    return made
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,100 @@
-"""Rows 19' to 21: what section 4 says of sparse, length-aware and gradient-controlled rules."""
+"""Rows 19 to 21: what the slides and section 4 say of sparse, length-aware and gradient-controlled
+rules."""
 
 import math
 
 import torch
 
 from headgauge import normalizers
-from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import (
+    LENGTHS,
     SHARPNESS,
     close,
+    doubles,
+    flat,
     generator,
     highest,
     lowest,
     normal,
+    one_winner,
     violated,
 )
-from headgauge.claims.trade_off import LENGTHS, leader
-from headgauge.theory.normalization import random_logits, self_adjusted, trade_off
+from headgauge.theory.normalization import random_logits, self_adjusted, sensitivity, trade_off
+
+
+def _price(lead: float, length: int) -> float:
+    """How far the weights move over how far the logits do, from flat to one-hot, when sparsemax
+    takes the logits over the lead."""
+    sparsemax = normalizers.get("sparsemax")
+    moved = one_winner(length, lead)
+    moved = moved - moved.mean()
+    change = sparsemax(moved / lead) - sparsemax(torch.zeros_like(moved))
+    return (torch.linalg.vector_norm(change) / torch.linalg.vector_norm(moved)).item()
+
+
+@claim("19", "Slides, trade-off and closing sentence", Verdict.FALSE)
+def sharp_stable_scalable() -> Finding:
+    """No normalization rule can be simultaneously sharp, stable, and long-context scalable.
+
+    Sparsemax is all three on rows in which one logit leads by 1 or more: that logit gets the weight
+    1 at every L (sharp, scalable), and on all rows the Jacobian norm is at most 1 at every L
+    (stable), because a projection onto a convex set never increases distances. Without the lead it
+    is stable but not scalable (row 19').
+
+    Sharpness has a price that does not depend on L: a rule that treats keys alike, ignores a common
+    shift and turns a lead of R into a one-hot row has a Lipschitz constant of at least 1/R, and
+    sparsemax on logits over R pays exactly that. What gets worse with L is the form (3): softmax
+    needs T ≤ R/log((L−1)(1−η)/η) for a weight 1−η, so its 1/(2T) grows like log L.
+
+    In normalizers: sparsemax; in theory.normalization.trade_off: lipschitz_price,
+    softmax_temperature.
+    """
+    # Sparsemax at a lead of 1: one-hot at every length; and its Jacobian norm is at most 1.
+    source = generator(28)
+    sparsemax, softmax = normalizers.get("sparsemax"), normalizers.get("softmax")
+    lead, confidence = 1.0, 0.99
+    winners = [sparsemax(one_winner(length, lead))[0] for length in LENGTHS]
+    norms, moves, reached, softmax_norms = [], [], [], {}
+    for length in LENGTHS:
+        # Softmax reaches the same confidence only at a temperature that falls with the length.
+        temperature = trade_off.softmax_temperature(0.7 * lead, confidence, length)
+        reached.append(softmax(one_winner(length, 0.7 * lead) / temperature)[0].item())
+        temperature = trade_off.softmax_temperature(lead, confidence, length)
+        softmax_norms[length] = sensitivity.corollary_3(temperature)
+    for sharpness in SHARPNESS:
+        for length in (10, 1_000):
+            logits = sharpness * normal(50, length, source=source)
+            norms.append(sparsemax.spectral_norm(logits))
+            other = logits + 0.3 * normal(50, length, source=source)
+            change = torch.linalg.vector_norm(sparsemax(logits) - sparsemax(other), dim=-1)
+            moved = torch.linalg.vector_norm(logits - other, dim=-1)
+            moves.append(change / moved)
+    largest_norm, lipschitz = highest(norms), highest(moves)
+    stable = largest_norm <= 1 + 1e-9 and lipschitz <= 1 + 1e-9
+    leads = (0.5, 1.0, 2.0)
+    pays = all(close(_price(each, 1_000), trade_off.lipschitz_price(each)) for each in leads)
+    coldest = trade_off.softmax_temperature(lead, confidence, LENGTHS[-1])
+    softmax_pays = (
+        close(reached, confidence)
+        and close(softmax_norms[LENGTHS[-1]], sensitivity.spectral_norm(flat(2), coldest))
+        and softmax_norms[LENGTHS[-1]] > 2 * softmax_norms[LENGTHS[0]]
+    )
+    return Finding(
+        printed=not (close(winners, 1.0) and stable),
+        corrected=stable and pays and softmax_pays,
+        numbers={
+            "smallest weight of sparsemax for a lead of 1, L up to 100000": lowest(winners),
+            "largest Jacobian norm of sparsemax in random rows": largest_norm,
+            "largest finite-difference ratio": lipschitz,
+            "what sparsemax pays for a lead of 1; the least is": f"{_price(1.0, 1_000):.6g}; 1",
+            **{
+                f"softmax's 1/(2T) for weight .99 at a lead of 1, L={length}": value
+                for length, value in softmax_norms.items()
+            },
+        },
+    )
+
 
 ALPHAS = (2.0, 1.5, 1.25)
 
@@ -30,16 +108,35 @@ def _random_rows(length: int, kind: str, source: torch.Generator) -> tuple[torch
     return ((1 + 24 * uniform).sqrt() - 1) / 4, 5 / 3
 
 
+@claim(
+    "19'",
+    "Section 4, first line of research and guideline 3; slides, 'use adaptive normalization'",
+    Verdict.CONDITION,
+)
 def sparse_rules() -> Finding:
+    """Sparse rules (Sparsemax, α-Entmax) decouple selectivity from gradient health: they do not
+    share the vanishing of the weights.
+
+    True for rows with a lead of 1/(α−1) or more, one-hot at every L. For independent bounded logits
+    the largest weight falls like L^(−1/2) under sparsemax and L^(−2/3) under 1.5-entmax: slower
+    than softmax's 1/L, and to zero all the same.
+
+    For independent logits whose density tends to f at their upper end, the largest weight of
+    α-entmax is ~ (α/(fL))^(1/α) and about (fL)^(1/α)((β+1)β^β)^(1−1/α) keys keep one, β = 1/(α−1):
+    proved, and met within 4 % at L = 100,000.
+
+    In theory.normalization.random_logits: entmax_largest, entmax_support; in
+    theory.normalization.trade_off: one_hot_lead.
+    """
     source = generator(29)
     numbers: dict[str, float | int | str] = {}
     one_hot, law, slopes = [], [], []
     for alpha in ALPHAS:
         rule = normalizers.get("entmax", alpha=alpha)
         enough = trade_off.one_hot_lead(alpha)
-        one_hot += [rule(leader(length, enough))[0].item() for length in LENGTHS]
+        one_hot += [rule(one_winner(length, enough))[0].item() for length in LENGTHS]
         # A little less is not enough.
-        one_hot += [float(rule(leader(length, 0.9 * enough))[0] < 1) for length in LENGTHS]
+        one_hot += [float(rule(one_winner(length, 0.9 * enough))[0] < 1) for length in LENGTHS]
         largest = {}
         for kind in ("uniform of width 4", "rising"):
             for length in (1_000, 100_000):
@@ -70,7 +167,22 @@ def sparse_rules() -> Finding:
     )
 
 
+@claim("20", "Section 4, second line of research", Verdict.CONDITION)
 def length_aware() -> Finding:
+    """Scalable-Softmax scales logits by log L so that the maximum attention weight stays roughly
+    constant as the sequence grows.
+
+    True for a logit that leads by R with sR ≥ 1: its weight tends to 1, or to ½ at sR = 1. For sR <
+    1 it falls like L^(sR−1), and for independent bounded logits like log L/L, hardly slower than
+    under softmax.
+
+    A lead of R over equal others has the weight 1/(1+(L−1)L^(−sR)); independent logits with density
+    f at their upper end have the largest weight ~ s log L/(fL). The Jacobian norm reaches s log
+    L/2.
+
+    In theory.normalization.trade_off: ssmax_weight; in theory.normalization.random_logits:
+    ssmax_largest; in normalizers: ssmax.
+    """
     source = generator(30)
     numbers: dict[str, float | int | str] = {}
     ends, formula = {}, []
@@ -78,7 +190,7 @@ def length_aware() -> Finding:
         for s in (0.5, 2.0):
             rule = normalizers.get("ssmax", s=s)
             lead = product / s
-            weights = [rule(leader(length, lead))[0].item() for length in LENGTHS]
+            weights = [rule(one_winner(length, lead))[0].item() for length in LENGTHS]
             laws = [trade_off.ssmax_weight(s, lead, length) for length in LENGTHS]
             formula += [close(a, b) for a, b in zip(weights, laws, strict=True)]
             ends[product] = weights[-1]
@@ -108,7 +220,20 @@ def length_aware() -> Finding:
     )
 
 
+@claim("21", "Section 4, third line of research and guideline 3", Verdict.FALSE)
 def gradient_controlled() -> Finding:
+    """Self-Adjusted Softmax re-weights logits so that the Jacobian spectrum stays in a healthy
+    band.
+
+    z∘softmax(z) has the Jacobian norm a/2 + ½ at two equal logits a: it grows without limit, where
+    softmax has ½. The form normalised by the range of the logits has no bound either: at logits of
+    size ε the norm is of order 1/ε.
+
+    ‖∇α‖₂ ≤ max p + max|z|·λ₁(C(p)), attained there. The rule's own paper aims at gradients that
+    vanish, not at an upper bound.
+
+    In theory.normalization.self_adjusted: jacobian_bound; in normalizers: sa_softmax.
+    """
     source = generator(31)
     rule, other = normalizers.get("sa_softmax"), normalizers.get("sa_softmax_normalized")
     broken, exact, sizes = 0, [], (0.0, 1.0, 10.0, 100.0)
@@ -125,10 +250,10 @@ def gradient_controlled() -> Finding:
         jacobian = torch.autograd.functional.jacobian(rule, logits[0])
         exact.append(close(norm[0], torch.linalg.matrix_norm(jacobian, ord=2)))
     # Next to a one-hot row it is no more than softmax's weight, however large the logits are.
-    sharp = torch.tensor([30.0, 0.0], dtype=torch.float64)
+    sharp = doubles([30.0, 0.0])
     exact.append(close(self_adjusted.jacobian_bound(sharp), 1.0, 1e-6))
     # The normalised form divides by the range of the logits, and jumps where there is none.
-    unit = torch.tensor([1.0, -1.0, 0.5], dtype=torch.float64)
+    unit = doubles([1.0, -1.0, 0.5])
     near = {size: other.spectral_norm(size * unit).item() for size in (1e-2, 1e-4)}
     return Finding(
         printed=not (all(exact) and close(near[1e-4] / near[1e-2], 100.0, 0.05)),
@@ -143,60 +268,3 @@ def gradient_controlled() -> Finding:
             "normalised form, norm for logits of size .0001": near[1e-4],
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="19'",
-        where="Section 4, first line of research and guideline 3; slides, 'use adaptive "
-        "normalization'",
-        statement="Sparse rules (Sparsemax, α-Entmax) decouple selectivity from gradient health: "
-        "they do not share the vanishing of the weights.",
-        verdict=Verdict.CONDITION,
-        because="True for rows with a lead of 1/(α−1) or more, one-hot at every L. For independent "
-        "bounded logits the largest weight falls like L^(−1/2) under sparsemax and L^(−2/3) under "
-        "1.5-entmax: slower than softmax's 1/L, and to zero all the same.",
-        corrected="For independent logits whose density tends to f at their upper end, the largest "
-        "weight of α-entmax is ~ (α/(fL))^(1/α) and about (fL)^(1/α)((β+1)β^β)^(1−1/α) keys keep "
-        "one, β = 1/(α−1): proved, and met within 4 % at L = 100,000.",
-        code=(
-            "theory.random_logits.entmax_largest",
-            "theory.random_logits.entmax_support",
-            "theory.trade_off.one_hot_lead",
-        ),
-        check=sparse_rules,
-    ),
-    Claim(
-        id="20",
-        where="Section 4, second line of research",
-        statement="Scalable-Softmax scales logits by log L so that the maximum attention weight "
-        "stays roughly constant as the sequence grows.",
-        verdict=Verdict.CONDITION,
-        because="True for a logit that leads by R with sR ≥ 1: its weight tends to 1, or to ½ at "
-        "sR = 1. For sR < 1 it falls like L^(sR−1), and for independent bounded logits like "
-        "log L/L, hardly slower than under softmax.",
-        corrected="A lead of R over equal others has the weight 1/(1+(L−1)L^(−sR)); independent "
-        "logits with density f at their upper end have the largest weight ~ s log L/(fL). The "
-        "Jacobian norm reaches s log L/2.",
-        code=(
-            "theory.trade_off.ssmax_weight",
-            "theory.random_logits.ssmax_largest",
-            "normalizers.ssmax",
-        ),
-        check=length_aware,
-    ),
-    Claim(
-        id="21",
-        where="Section 4, third line of research and guideline 3",
-        statement="Self-Adjusted Softmax re-weights logits so that the Jacobian spectrum stays in "
-        "a healthy band.",
-        verdict=Verdict.FALSE,
-        because="z∘softmax(z) has the Jacobian norm a/2 + ½ at two equal logits a: it grows "
-        "without limit, where softmax has ½. The form normalised by the range of the logits has "
-        "no bound either: at logits of size ε the norm is of order 1/ε.",
-        corrected="‖∇α‖₂ ≤ max p + max|z|·λ₁(C(p)), attained there. The rule's own paper aims at "
-        "gradients that vanish, not at an upper bound.",
-        code=("theory.self_adjusted.jacobian_bound", "normalizers.sa_softmax"),
-        check=gradient_controlled,
-    ),
-)

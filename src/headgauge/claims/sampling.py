@@ -1,7 +1,10 @@
-"""Random rows for the checks: sharp and flat weights, isotropic and nearly parallel vectors."""
+"""Rows for the checks: random ones, sharp and flat, isotropic and nearly parallel, and such as can
+be worked out by hand."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,6 +13,43 @@ from headgauge.theory.normalization.selection import top_n
 
 SHARPNESS = (0.0, 0.3, 1.0, 3.0, 10.0)
 """Standard deviations of the logits: from flat to nearly one-hot rows."""
+
+
+LENGTHS = (10, 1_000, 100_000)
+
+
+def doubles(values: Any) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def flat(length: int) -> Tensor:
+    """Equal weights."""
+    return torch.full((length,), 1 / length, dtype=torch.float64)
+
+
+def flat_ones(length: int) -> tuple[Tensor, Tensor]:
+    """Flat weights and identical vectors: every form can be worked out by hand."""
+    return flat(length), torch.ones(length, 1, dtype=torch.float64)
+
+
+def orthonormal(length: int) -> tuple[Tensor, Tensor]:
+    """Flat weights, orthonormal vectors: ‖y_i − s‖ is √(N+1)/L for every set, so E is the root of
+    its second moment and the upper side of the sandwich is exact."""
+    return flat(length), torch.eye(length, dtype=torch.float64)
+
+
+def one_winner(length: int, top: float, rest: float = 0.0) -> Tensor:
+    """Logits of which the first differs from the others."""
+    logits = torch.full((length,), rest, dtype=torch.float64)
+    logits[0] = top
+    return logits
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """The exponent of a power law, by least squares in the logarithms."""
+    u, v = (doubles([math.log(each) for each in values]) for values in (x, y))
+    u = u - u.mean()
+    return float((u * (v - v.mean())).sum() / (u * u).sum())
 
 
 def generator(seed: int = 0) -> torch.Generator:

@@ -1,13 +1,17 @@
-"""Rows 11 and 11': Corollary 3, the norm of softmax's Jacobian and its cap."""
+"""Rows 11, 11' and 13 to 14': the norm of softmax's Jacobian, and Algorithm 5's differences."""
 
 import math
 
+import numpy as np
 import torch
+from scipy import integrate
 
-from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import (
     SHARPNESS,
     close,
+    doubles,
+    flat,
     generator,
     highest,
     lowest,
@@ -17,12 +21,20 @@ from headgauge.claims.sampling import (
 )
 from headgauge.theory.normalization import finite_difference, sensitivity
 
-TWO_EQUAL = torch.full((2,), 0.5, dtype=torch.float64)
 
-
+@claim("11", "Corollary 3", Verdict.FALSE)
 def quarter() -> Finding:
+    """For softmax, ‖∇α‖₂ ≤ 1/(4T).
+
+    Two equal logits give exactly 1/(2T). 1/4 is the largest possible entry of the Jacobian, not its
+    norm.
+
+    ‖∇α‖₂ ≤ 1/(2T), sharp.
+
+    In theory.normalization.sensitivity: corollary_3_printed, corollary_3.
+    """
     temperatures = (0.1, 1.0, 10.0)
-    at_tie = [sensitivity.spectral_norm(TWO_EQUAL, t).item() for t in temperatures]
+    at_tie = [sensitivity.spectral_norm(flat(2), t).item() for t in temperatures]
     attained = at_tie[1]
     source = generator(20)
     norms: list[float | torch.Tensor] = [attained]
@@ -58,9 +70,18 @@ def quarter() -> Finding:
     )
 
 
+@claim("11'", "Lemma 2 and Corollary 3, the cap", Verdict.FALSE)
 def cap_on_the_norm() -> Finding:
-    norm = sensitivity.spectral_norm(TWO_EQUAL, temperature=0.1).item()
-    around = [sensitivity.spectral_norm(TWO_EQUAL, temperature=t).item() for t in (0.353, 0.354)]
+    """‖∇α‖₂ ≤ √2.
+
+    T = 0.1 gives 5.0; it fails for every T < 0.354.
+
+    √2 caps ‖α−α′‖: g(T,ε) ≤ (√2/ε)tanh(ε/(2√2T)) ≤ min{1/(2T), √2/ε}, sharp.
+
+    In theory.normalization.finite_difference: sharp_bound.
+    """
+    norm = sensitivity.spectral_norm(flat(2), temperature=0.1).item()
+    around = [sensitivity.spectral_norm(flat(2), temperature=t).item() for t in (0.353, 0.354)]
     source = generator(21)
     broken, attained = 0, []
     for epsilon in (1e-3, 0.1, 1.0, 10.0):
@@ -77,8 +98,8 @@ def cap_on_the_norm() -> Finding:
             broken += violated(values, per_row) + violated(worst, torch.full_like(worst, bound))
             # Two keys, moved symmetrically across the tie, attain it.
             half = epsilon / (2 * math.sqrt(2))
-            pair = torch.tensor([-half, half], dtype=torch.float64)
-            swap = torch.tensor([1.0, -1.0], dtype=torch.float64) / math.sqrt(2)
+            pair = doubles([-half, half])
+            swap = doubles([1.0, -1.0]) / math.sqrt(2)
             reached = finite_difference.sensitivity(pair, swap, epsilon, temperature)
             attained.append(reached / bound)
             attained.append(reached / finite_difference.direction_bound(swap, epsilon, temperature))
@@ -97,26 +118,154 @@ def cap_on_the_norm() -> Finding:
     )
 
 
-CLAIMS = (
-    Claim(
-        id="11",
-        where="Corollary 3",
-        statement="For softmax, ‖∇α‖₂ ≤ 1/(4T).",
-        verdict=Verdict.FALSE,
-        because="Two equal logits give exactly 1/(2T). 1/4 is the largest possible entry of the "
-        "Jacobian, not its norm.",
-        corrected="‖∇α‖₂ ≤ 1/(2T), sharp.",
-        code=("theory.sensitivity.corollary_3_printed", "theory.sensitivity.corollary_3"),
-        check=quarter,
-    ),
-    Claim(
-        id="11'",
-        where="Lemma 2 and Corollary 3, the cap",
-        statement="‖∇α‖₂ ≤ √2.",
-        verdict=Verdict.FALSE,
-        because="T = 0.1 gives 5.0; it fails for every T < 0.354.",
-        corrected="√2 caps ‖α−α′‖: g(T,ε) ≤ (√2/ε)tanh(ε/(2√2T)) ≤ min{1/(2T), √2/ε}, sharp.",
-        code=("theory.finite_difference.sharp_bound",),
-        check=cap_on_the_norm,
-    ),
-)
+@claim("13", "Section 2.3, example", Verdict.FALSE)
+def swap_example() -> Finding:
+    """Swapping two nearly equal top logits changes α by about √2 ε/T.
+
+    The constant is 3/(2√2) = 1.061 for a ≫ T; √2 exceeds even √5/2, the most that any logits could
+    give. Corollary 3, had it been true, would allow √5/4 = 0.559.
+
+    p√((2−p)² + (1+p)² + (L−2)q²)·ε/T, with p the weight of each of the two and q of each other
+    token.
+
+    In theory.normalization.sensitivity: example_first_order_printed, example_first_order.
+    """
+    length, a, temperature, epsilon = 20, 40.0, 0.5, 1e-6
+    first = torch.zeros(length, dtype=torch.float64)
+    first[-2], first[-1] = a, a + epsilon
+    second = torch.zeros(length, dtype=torch.float64)
+    second[-2], second[-1] = a + 2 * epsilon, a
+    change = torch.softmax(second / temperature, -1) - torch.softmax(first / temperature, -1)
+    measured = torch.linalg.vector_norm(change).item() / (epsilon / temperature)
+    formula = sensitivity.example_first_order(length, a, temperature, temperature)
+    near = sensitivity.example_first_order(length, 1.0, 1.0, temperature)
+    printed = sensitivity.example_first_order_printed(temperature, temperature)
+    base = torch.zeros(length, dtype=torch.float64)
+    base[-2:] = 1.0
+    direction = torch.zeros(length, dtype=torch.float64)
+    direction[-2], direction[-1] = 2.0, -1.0
+    p = torch.softmax(base / temperature, -1)
+    dense = (torch.diag(p) - torch.outer(p, p)) @ direction / temperature
+    largest = math.sqrt(5) / 2
+    return Finding(
+        printed=not (close(printed, math.sqrt(2)) and printed > largest > measured + 0.01),
+        corrected=close(measured, formula, 1e-5)
+        and close(formula, 3 / (2 * math.sqrt(2)))
+        and close(near, torch.linalg.vector_norm(dense)),
+        numbers={
+            "measured change over eps/T, a=40": measured,
+            "exact first order": formula,
+            "3/(2 sqrt 2)": 3 / (2 * math.sqrt(2)),
+            "printed": printed,
+            "largest possible, sqrt5/2": largest,
+        },
+    )
+
+
+def _mean_is_its_integral() -> bool:
+    """E‖Cv‖ by the eigenvalues of C, not its determinant; also for a row that sums to .9."""
+    rows = doubles([[0.7, 0.2, 0.1], [0.4, 0.3, 0.2]])
+    for p, mean in zip(rows, finite_difference.mean_over_directions(rows, 2.0, 5), strict=True):
+        squares = torch.linalg.eigvalsh(torch.diag(p) - torch.outer(p, p)).numpy() ** 2
+
+        def integrand(log_u: float, squares: np.ndarray = squares) -> float:
+            u = math.exp(log_u)
+            return -math.expm1(-0.5 * float(np.log1p(u * u * squares).sum())) / u
+
+        total = integrate.quad(integrand, -14.0, 22.0, limit=500)[0]
+        # |z| of five normals has the mean √2 Γ(3)/Γ(5/2); T = 2.
+        direct = math.sqrt(2 / math.pi) * total * math.gamma(2.5) / (2 * math.sqrt(2)) / 2
+        if not close(mean / direct, 1.0, 1e-6):
+            return False
+    return True
+
+
+@claim("14", "Section 3.3, Algorithm 5", Verdict.FALSE)
+def random_direction() -> Finding:
+    """g(T, ε) along a random direction approximates ‖∇α‖₂.
+
+    E‖∇α v‖² = ‖∇α‖_F²/L ≤ 1/(4T²L): the mean g falls short of the norm, 8 to 19 times in the four
+    rows of the check and by √(πL/2) at two equal logits.
+
+    The norm is the largest eigenvalue, computed exactly; the mean over directions is a
+    one-dimensional integral and needs no sampling.
+
+    In theory.normalization.finite_difference: mean_over_directions; in
+    theory.normalization.sensitivity: spectral_norm.
+    """
+    source, temperature = generator(24), 0.5
+    numbers: dict[str, float | int | str] = {}
+    short, deviations = [], []
+    for length in (64, 256):
+        for sharpness in (1.0, 3.0):
+            logits = sharpness * normal(length, source=source)
+            alpha = torch.softmax(logits / temperature, -1)
+            batch = logits.expand(4000, length)
+            v = finite_difference.random_direction(batch, source)
+            g = finite_difference.sensitivity(batch, v, 1e-5, temperature)
+            norm = sensitivity.spectral_norm(alpha, temperature)
+            mean = finite_difference.mean_over_directions(alpha, temperature)
+            square = finite_difference.root_mean_square_over_directions(alpha, temperature) ** 2
+            error = g.std().item() / math.sqrt(len(g))
+            short.append(norm / g.mean())
+            deviations.append((g.mean() - mean).abs() / error)
+            square_error = (g**2).std().item() / math.sqrt(len(g))
+            deviations.append(((g**2).mean() - square).abs() / square_error)
+            numbers[f"norm over mean g, L={length}, logits of std {sharpness:g}"] = short[-1].item()
+    pair = torch.zeros(1024, dtype=torch.float64)
+    pair[:2] = 0.5
+    at_tie = (sensitivity.spectral_norm(pair) / finite_difference.mean_over_directions(pair)).item()
+    numbers["norm over mean g at two equal logits, L=1024"] = at_tie
+    numbers["sqrt(pi L/2) there"] = math.sqrt(math.pi * 1024 / 2)
+    numbers["exact means against simulation, in standard errors"] = highest(deviations)
+    # Two keys: ∇α v is half the cosine of v and (1, −1)/√2, whose mean size is 2/π.
+    by_hand = close(finite_difference.mean_over_directions(flat(2)), 1 / math.pi) and close(
+        finite_difference.root_mean_square_over_directions(flat(2)), 1 / (2 * math.sqrt(2))
+    )
+    by_hand &= _mean_is_its_integral()
+    return Finding(
+        printed=not (
+            20 > highest(short) > lowest(short) > 7
+            and close(at_tie / math.sqrt(512 * math.pi), 1.0, 1e-3)
+        ),
+        corrected=highest(deviations) < 4 and by_hand,
+        numbers=numbers,
+    )
+
+
+@claim("14'", "Section 3.3, figure 4", Verdict.NOT_IMPLIED)
+def one_over_t() -> Finding:
+    """For T < 0.1 the curves follow the 1/T trend of Corollary 3.
+
+    1/T is the worst case, at ties. The mean norm over rows tends to a constant as T → 0: the
+    density of the gap between the two top logits at zero.
+
+    E‖∇α‖₂ → f_gap(0) for logits with a continuous distribution.
+
+    In theory.normalization.sensitivity: spectral_norm.
+    """
+    source = generator(25)
+    # Exponential logits with the mean 1/f: the gap of the two largest is exponential again and has
+    # the density f at zero, for every number of keys.
+    numbers: dict[str, float | int | str] = {}
+    off, growth = [], []
+    for density in (0.5, 2.0):
+        uniform = torch.rand(40_000, 8, dtype=torch.float64, generator=source)
+        logits = -torch.log1p(-uniform) / density
+        means = {}
+        for temperature in (0.1, 0.01):
+            alpha = torch.softmax(logits / temperature, -1)
+            norms = sensitivity.spectral_norm(alpha, temperature)
+            means[temperature] = norms.mean().item()
+        error = norms.std().item() / math.sqrt(len(norms))
+        growth.append(means[0.01] / means[0.1])
+        off.append(abs(means[0.01] - density) / error)
+        numbers[f"mean norm at T=0.1, density {density:g} of the gap at 0"] = means[0.1]
+        numbers[f"mean norm at T=0.01, density {density:g}"] = means[0.01]
+    numbers["growth, where 1/T grows by 10, largest"] = highest(growth)
+    numbers["mean norm at T=0.01 from the density, in standard errors"] = highest(off)
+    return Finding(
+        printed=not highest(growth) <= 5,
+        corrected=highest(off) < 4,
+        numbers=numbers,
+    )

@@ -6,9 +6,11 @@ import numpy as np
 import torch
 from scipy import special
 
-from headgauge.claims.record import Claim, Finding, Verdict
+from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import (
     close,
+    doubles,
+    flat,
     generator,
     highest,
     lowest,
@@ -17,7 +19,6 @@ from headgauge.claims.sampling import (
     violated,
     weights,
 )
-from headgauge.claims.separability_bounds import upper_bound
 from headgauge.theory.normalization import separability, separability_bounds
 from headgauge.theory.normalization.distance import distances_to_context
 from headgauge.theory.normalization.selection import top_n
@@ -25,14 +26,24 @@ from headgauge.theory.normalization.selection import top_n
 
 def _triangle() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
     """Three selected vectors at 120°, each of weight .3: X_i = ξ_i = .3 with δ = √3."""
-    angle = torch.tensor([0.0, 2 * math.pi / 3, 4 * math.pi / 3], dtype=torch.float64)
+    angle = doubles([0.0, 2 * math.pi / 3, 4 * math.pi / 3])
     x = torch.stack([angle.cos(), angle.sin()], -1)
-    x = torch.cat([x, torch.tensor([[0.6, 0.8]], dtype=torch.float64)])
-    alpha = torch.tensor([0.3, 0.3, 0.3, 0.1], dtype=torch.float64)
+    x = torch.cat([x, doubles([[0.6, 0.8]])])
+    alpha = doubles([0.3, 0.3, 0.3, 0.1])
     return alpha, x, top_n(alpha, 3), math.sqrt(3)
 
 
+@claim("9", "Theorem 2, lower bound", Verdict.TRUE)
 def lower_bound() -> Finding:
+    """E[N_s]/N ≥ 1 − (1/rN) Σ ξ_i.
+
+    True for every realisation, not only on average, and for the random r too: X_i ≤ ξ_i holds
+    surely. Assumption 1 is not used.
+
+    N_s ≥ #{i : ξ_i ≤ r}, never worse.
+
+    In theory.normalization.separability: printed_lower_bound, deterministic_lower_bound.
+    """
     broken = dominated = useful = better = total = 0
     for alpha, x, selected in unit_rows(12):
         delta = separability.minimum_separation(x)
@@ -65,7 +76,17 @@ def lower_bound() -> Finding:
     )
 
 
+@claim("9''", "Eq. (12); slides", Verdict.MISPRINT)
 def xi_index() -> Finding:
+    """ξ_i sums over 'j ≠ k ≠ i'; the slides exclude only j = i.
+
+    With k = i allowed ξ_i is no bound once δ² > 2M²: an equilateral triangle with weights .3 has X
+    = .3 and ξ = 0.
+
+    j and k both differ from i: ξ_i² = M²a + (M²−δ²/2)(b²−a), a = Σ_{j≠i}α_j², b = Σ_{j≠i}α_j.
+
+    In theory.normalization.separability: xi_slides, xi.
+    """
     alpha, x, selected, delta = _triangle()
     true = distances_to_context(alpha, x, selected)[0].item()
     slides = separability.xi_slides(alpha, selected, delta)[0].item()
@@ -101,7 +122,20 @@ def _law_is_its_integral() -> bool:
     )
 
 
+@claim("10", "Introduction, section 3.2, conclusions; slides", Verdict.FALSE)
 def eighty_percent() -> Finding:
+    """By Theorem 2 at most about 80 % of the selected tokens can be distinguished.
+
+    Not a consequence: with the paper's r the printed upper bound is at least e^(−1/16) = 0.939. Nor
+    a law: orthonormal vectors have N_s = N for every N and every α, flat weights in the plane
+    nearly 0.
+
+    An empirical value. Under Assumption 1 with flat weights N_s/N is about E Φ(√(d/N) − max of L−N
+    normals) for N > 1, a curve whose transition from 1 to 0 lies near N = d/(2 ln L).
+
+    In theory.normalization.separability_bounds: flat_weight_law; in
+    theory.normalization.separability: separability.
+    """
     source = generator(18)
     bounds = []
     for alpha, x, selected in unit_rows(19):
@@ -117,10 +151,10 @@ def eighty_percent() -> Finding:
     )
     simulated, gaps = {}, []
     for dim in (2, 64, 768):
-        flat = torch.full((512,), 1 / 512, dtype=torch.float64)
-        selected = top_n(flat, 20)
+        alpha = flat(512)
+        selected = top_n(alpha, 20)
         draws = [
-            separability.separability(flat, sphere(512, dim, source=source), selected).item()
+            separability.separability(alpha, sphere(512, dim, source=source), selected).item()
             for _ in range(20)
         ]
         simulated[dim] = sum(draws) / len(draws)
@@ -140,63 +174,3 @@ def eighty_percent() -> Finding:
             "largest deviation from the flat-weight law": highest(gaps),
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="9",
-        where="Theorem 2, lower bound",
-        statement="E[N_s]/N ≥ 1 − (1/rN) Σ ξ_i.",
-        verdict=Verdict.TRUE,
-        because="True for every realisation, not only on average, and for the random r too: "
-        "X_i ≤ ξ_i holds surely. Assumption 1 is not used.",
-        corrected="N_s ≥ #{i : ξ_i ≤ r}, never worse.",
-        code=(
-            "theory.separability.printed_lower_bound",
-            "theory.separability.deterministic_lower_bound",
-        ),
-        check=lower_bound,
-    ),
-    Claim(
-        id="9'",
-        where="Theorem 2, upper bound",
-        statement="E[N_s]/N ≤ (1/N) Σ exp(−(r−ξ_i)²/16M²).",
-        verdict=Verdict.FALSE,
-        because="r = 10M: the fraction is 1, the printed upper bound is about 0.003 and lies below "
-        "the printed lower bound. With the paper's own r every row with N = 1 violates it.",
-        corrected="Fixed r: log-Sobolev and Cantelli bounds on both sides. The paper's random r: "
-        "E[N_s | x_I] = Σ_{i∈I} Π_{j∉I} F_d(c_ij), exactly.",
-        code=(
-            "theory.separability.printed_upper_bound",
-            "theory.separability_bounds.fixed_radius_bounds",
-            "theory.separability_bounds.expected_count_given_selected",
-        ),
-        check=upper_bound,
-    ),
-    Claim(
-        id="9''",
-        where="Eq. (12); slides",
-        statement="ξ_i sums over 'j ≠ k ≠ i'; the slides exclude only j = i.",
-        verdict=Verdict.MISPRINT,
-        because="With k = i allowed ξ_i is no bound once δ² > 2M²: an equilateral triangle with "
-        "weights .3 has X = .3 and ξ = 0.",
-        corrected="j and k both differ from i: ξ_i² = M²a + (M²−δ²/2)(b²−a), a = Σ_{j≠i}α_j², "
-        "b = Σ_{j≠i}α_j.",
-        code=("theory.separability.xi_slides", "theory.separability.xi"),
-        check=xi_index,
-    ),
-    Claim(
-        id="10",
-        where="Introduction, section 3.2, conclusions; slides",
-        statement="By Theorem 2 at most about 80 % of the selected tokens can be distinguished.",
-        verdict=Verdict.FALSE,
-        because="Not a consequence: with the paper's r the printed upper bound is at least "
-        "e^(−1/16) = 0.939. Nor a law: orthonormal vectors have N_s = N for every N and every α, "
-        "flat weights in the plane nearly 0.",
-        corrected="An empirical value. Under Assumption 1 with flat weights N_s/N is about "
-        "E Φ(√(d/N) − max of L−N normals) for N > 1, a curve whose transition from 1 to 0 lies "
-        "near N = d/(2 ln L).",
-        code=("theory.separability_bounds.flat_weight_law", "theory.separability.separability"),
-        check=eighty_percent,
-    ),
-)

@@ -4,9 +4,10 @@ import math
 
 import torch
 
-from headgauge.claims.record import Finding
+from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import (
     close,
+    doubles,
     generator,
     highest,
     sphere,
@@ -47,18 +48,16 @@ def _simulated_radius_check() -> tuple[int, int, int]:
 def _exact_radius_check() -> int:
     """Violations where P(X_i ≤ r) is known: N = 3, X_i² = M²(α_j² + α_k² + 2α_jα_k·cos)."""
     broken = 0
-    for alpha in ([1 / 3, 1 / 3, 1 / 3], [0.5, 0.3, 0.2], [0.9, 0.06, 0.04]):
-        row = torch.tensor(alpha, dtype=torch.float64)
-        everything = torch.ones(3, dtype=torch.bool)
-        first, second = row[[1, 0, 0]], row[[2, 2, 1]]
-        for dim in (2, 3, 8, 64):
-            for ball in torch.linspace(0.01, 2.0, 20, dtype=torch.float64):
-                cosine = ((ball / 2) ** 2 - first**2 - second**2) / (2 * first * second)
-                exact = separability_bounds.cap_probability(cosine, dim)
-                lower, upper = separability_bounds.fixed_radius_probabilities(
-                    row, everything, ball.item(), dim, sphere_radius=2.0
-                )
-                broken += violated(lower, exact) + violated(exact, upper)
+    rows = doubles([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.3, 0.2], [0.9, 0.06, 0.04]])
+    first, second = rows[:, [1, 0, 0]], rows[:, [2, 2, 1]]
+    for dim in (2, 3, 8, 64):
+        for ball in torch.linspace(0.01, 2.0, 20, dtype=torch.float64).tolist():
+            cosine = ((ball / 2) ** 2 - first**2 - second**2) / (2 * first * second)
+            exact = separability_bounds.cap_probability(cosine, dim)
+            lower, upper = separability_bounds.fixed_radius_probabilities(
+                rows, torch.ones_like(rows, dtype=torch.bool), ball, dim, sphere_radius=2.0
+            )
+            broken += violated(lower, exact) + violated(exact, upper)
     return broken
 
 
@@ -66,11 +65,11 @@ def _moments_are_exact() -> bool:
     """E X² and Var X² for two vectors, X² = M²(a² + b² + 2ab·cos), where the cosine has variance
     1/d; and the lower bound on E X where it is the mean: X = 0 or 2a with equal chance, d = 1."""
     a, b, dim, m = 0.5, 0.2, 5, 2.0
-    row = torch.tensor([0.3, a, b], dtype=torch.float64)
+    row = doubles([0.3, a, b])
     everything = torch.ones(3, dtype=torch.bool)
     square, variance = separability_bounds.square_moments(row, everything, dim, m)
     # Three vectors: the cross terms are uncorrelated, so their variances add.
-    four = torch.tensor([0.3, a, b, 0.4], dtype=torch.float64)
+    four = doubles([0.3, a, b, 0.4])
     _, sums = separability_bounds.square_moments(four, torch.ones(4, dtype=torch.bool), dim, m)
     cross = [4 * (p * q) ** 2 * m**4 / dim for p, q in ((a, b), (a, 0.4), (b, 0.4))]
     line = torch.full((3,), 0.25, dtype=torch.float64)
@@ -88,7 +87,7 @@ def _moments_are_exact() -> bool:
 
 def _put_together() -> bool:
     """Both sides by hand where the log-Sobolev half decides: A = 1/8, v = (2/400)(1/64 − 1/128)."""
-    row = torch.tensor([0.5, 0.25, 0.25], dtype=torch.float64)
+    row = doubles([0.5, 0.25, 0.25])
     everything = torch.ones(3, dtype=torch.bool)
     bounds = separability_bounds.fixed_radius_probabilities
     lower, upper = (
@@ -123,7 +122,7 @@ def _tails_are_sharp() -> tuple[bool, float]:
         # A point with a weight of .5 is half as steep.
         half = separability_bounds.deviation_bound(t / 2, torch.full_like(t, 0.25), dim, m)
         holds &= close(half, bound)
-    q, t = 0.2, torch.tensor(0.3, dtype=torch.float64)
+    q, t = 0.2, doubles(0.3)
     holds &= close(separability_bounds.cantelli(t, t**2 * q / (1 - q)), q)
     return holds, float(exponents[-1])
 
@@ -149,7 +148,7 @@ def _random_radius_check() -> tuple[float, int]:
         alone = separability_bounds.expected_count_given_selected(alpha, x, top_n(alpha, 1), 2.0)
         broken += int(not close(alone, 1.0))
     # F_d by hand: half of 1 + c on the sphere, an arc on the circle.
-    cosine = torch.tensor([-0.7, 0.0, 0.4], dtype=torch.float64)
+    cosine = doubles([-0.7, 0.0, 0.4])
     on_sphere = separability_bounds.cap_probability(cosine, 3)
     on_circle = separability_bounds.cap_probability(cosine, 2)
     broken += int(not close(on_sphere, (1 + cosine) / 2))
@@ -159,13 +158,25 @@ def _random_radius_check() -> tuple[float, int]:
 
 def _printed(weight: float, ball: float) -> float:
     """The printed upper bound for two selected keys of this weight: ξ_i is the weight itself."""
-    row = torch.tensor([weight, weight, 1 - 2 * weight], dtype=torch.float64)
+    row = doubles([weight, weight, 1 - 2 * weight])
     selected = torch.tensor([True, True, False])
     xi = separability.xi(row, selected, 0.0)
     return separability.printed_upper_bound(xi, selected, ball).item()
 
 
+@claim("9'", "Theorem 2, upper bound", Verdict.FALSE)
 def upper_bound() -> Finding:
+    """E[N_s]/N ≤ (1/N) Σ exp(−(r−ξ_i)²/16M²).
+
+    r = 10M: the fraction is 1, the printed upper bound is about 0.003 and lies below the printed
+    lower bound. With the paper's own r every row with N = 1 violates it.
+
+    Fixed r: log-Sobolev and Cantelli bounds on both sides. The paper's random r: E[N_s | x_I] =
+    Σ_{i∈I} Π_{j∉I} F_d(c_ij), exactly.
+
+    In theory.normalization.separability: printed_upper_bound; in
+    theory.normalization.separability_bounds: fixed_radius_bounds, expected_count_given_selected.
+    """
     broken = total = single = alone = 0
     for alpha, x, selected in unit_rows(15):
         delta = separability.minimum_separation(x)
@@ -181,9 +192,7 @@ def upper_bound() -> Finding:
     large = _printed(0.4, 10.0)
     # By hand, and for M = 2 as well: it is a function of (r − ξ)/M.
     by_hand = close(large, math.exp(-(9.6**2) / 16)) and close(
-        separability.printed_upper_bound(
-            torch.tensor([0.5], dtype=torch.float64), torch.tensor([True]), 1.0, 2.0
-        ),
+        separability.printed_upper_bound(doubles([0.5]), torch.tensor([True]), 1.0, 2.0),
         math.exp(-0.25 / 64),
     )
     broken_fixed, tried, useful = _simulated_radius_check()

@@ -6,12 +6,20 @@ import torch
 from torch import Tensor
 
 from headgauge import normalizers
-from headgauge.claims.record import Claim, Finding, Verdict
-from headgauge.claims.sampling import SHARPNESS, close, generator, highest, normal, violated
+from headgauge.claims.record import Finding, Verdict, claim
+from headgauge.claims.sampling import (
+    LENGTHS,
+    SHARPNESS,
+    close,
+    doubles,
+    generator,
+    highest,
+    normal,
+    one_winner,
+    violated,
+)
 from headgauge.theory.normalization import vanishing
 from headgauge.theory.normalization.general_normalizer import normalise
-
-LENGTHS = (10, 1_000, 100_000)
 
 
 def _positive_only(logits: Tensor) -> Tensor:
@@ -20,13 +28,19 @@ def _positive_only(logits: Tensor) -> Tensor:
     return torch.where(positive, torch.exp(-1 / torch.where(positive, logits, 1.0)), 0.0)
 
 
-def _one_winner(length: int, top: float, rest: float) -> Tensor:
-    logits = torch.full((length,), rest, dtype=torch.float64)
-    logits[0] = top
-    return logits
-
-
+@claim("1", "Lemma 1, eq. (4); slides, F ≥ 0", Verdict.CONDITION)
 def lemma_1() -> Finding:
+    """Bounded logits and an F that does not depend on L give C₁/L ≤ α_i ≤ C₂/L.
+
+    Needs F continuous and strictly positive, and a bound a that does not grow with L. The slides' F
+    ≥ 0 is not enough: F(z) = e^(−1/z) for z > 0, else 0, keeps α₁ = 1 at every L; with a = ½ log L,
+    α₁ → ½.
+
+    m/(m+(L−1)M) ≤ α_i ≤ M/(M+(L−1)m) with m, M the extremes of F on [−a, a]; C₁ = m/M and C₂ = M/m
+    are the best constants free of L.
+
+    In theory.normalization.vanishing: lemma_1_bounds, lemma_1_constants.
+    """
     source, bound = generator(1), 2.0
     functions = {
         "exp": (torch.exp, math.exp(-bound), math.exp(bound)),
@@ -46,19 +60,19 @@ def lemma_1() -> Finding:
             broken += violated(torch.full_like(alpha, lower), alpha, 1e-12)
             broken += violated(alpha, torch.full_like(alpha, upper), 1e-12)
             broken += int(not (c1 <= lower * length and upper * length <= c2 * (1 + 1e-12)))
-            extreme = normalise(function, _one_winner(length, bound, -bound))[0].item()
+            extreme = normalise(function, one_winner(length, bound, -bound))[0].item()
             attained.append(abs(extreme / upper - 1))
-            extreme = normalise(function, _one_winner(length, -bound, bound))[0].item()
+            extreme = normalise(function, one_winner(length, -bound, bound))[0].item()
             attained.append(abs(extreme / lower - 1))
         lower, upper = vanishing.lemma_1_bounds(least, most, LENGTHS[-1])
         best += [c1 / (lower * LENGTHS[-1]), c2 / (upper * LENGTHS[-1])]
     zero_allowed = [
-        normalise(_positive_only, _one_winner(length, 1.0, -1.0))[0].item() for length in LENGTHS
+        normalise(_positive_only, one_winner(length, 1.0, -1.0))[0].item() for length in LENGTHS
     ]
     growing = []
     for length in LENGTHS:
         half = 0.5 * math.log(length)
-        growing.append(torch.softmax(_one_winner(length, half, -half), -1)[0].item())
+        growing.append(torch.softmax(one_winner(length, half, -half), -1)[0].item())
     return Finding(
         # The two counterexamples are what the record tells of them.
         printed=not (close(zero_allowed, 1.0) and close(growing[-1], 0.5, 1e-5)),
@@ -74,17 +88,27 @@ def lemma_1() -> Finding:
     )
 
 
+@claim("1'", "Introduction", Verdict.FALSE)
 def any_length_independent_rule() -> Finding:
+    """Any length-independent normaliser has this limit.
+
+    sparsemax does not know the length and gives (1, 0, …, 0) the weight 1 at every L; it is not of
+    the form (3).
+
+    The limit holds for normalisers of the form (3), α_i = F(l_i)/Σ F(l_j).
+
+    In normalizers: sparsemax; in theory.normalization.vanishing: lemma_1_bounds.
+    """
     sparsemax = normalizers.get("sparsemax")
     softmax = normalizers.get("softmax")
-    sparse = [sparsemax(_one_winner(length, 1.0, 0.0))[0].item() for length in LENGTHS]
+    sparse = [sparsemax(one_winner(length, 1.0, 0.0))[0].item() for length in LENGTHS]
     soft, bounds = [], []
     for length in LENGTHS:
         # Softmax is of the form (3). Logits of .5 and 1.5 make F go from e^.5 to e^1.5, and one
         # that differs from the others attains the sharp bound, on either side.
         bounds += vanishing.lemma_1_bounds(math.exp(0.5), math.exp(1.5), length)
-        soft.append(softmax(_one_winner(length, 0.5, 1.5))[0].item())
-        soft.append(softmax(_one_winner(length, 1.5, 0.5))[0].item())
+        soft.append(softmax(one_winner(length, 0.5, 1.5))[0].item())
+        soft.append(softmax(one_winner(length, 1.5, 0.5))[0].item())
     most = soft[-1] * LENGTHS[-1]
     return Finding(
         printed=not close(sparse, 1.0),
@@ -101,7 +125,19 @@ def any_length_independent_rule() -> Finding:
     )
 
 
+@claim("2", "Corollary 1, eq. (5)", Verdict.CONDITION)
 def corollary_1() -> Finding:
+    """For softmax, e^(−2Δ/T)/L ≤ α_i ≤ e^(2Δ/T)/L with Δ = ‖q‖‖k‖.
+
+    True if ‖k‖ is the largest key norm. With k = k_i it fails: q = 1, k = (0, 3, 3) would have to
+    give α₀ = 1/3.
+
+    α_i lies in [1/(1+(L−1)e^R), 1/(1+(L−1)e^(−R))], attained, for R = 2‖q‖ max‖k_j‖/T or, better,
+    (l_max − l_min)/T; also α_i ≤ e^((l_i − mean l)/T)/L ≤ e^(‖q‖‖k_i − mean k‖/T)/L. e^(2Δ/T) is
+    the best constant free of L.
+
+    In theory.normalization.vanishing: corollary_1_printed, corollary_1_sharp, jensen_upper_bound.
+    """
     source, temperature = generator(2), 0.5
     broken = sharp_broken = 0
     tight = []
@@ -124,16 +160,16 @@ def corollary_1() -> Finding:
         by_norms = vanishing.key_spread_upper_bound(query, keys, temperature)
         sharp_broken += violated(jensen, by_norms)
         tight.append((jensen / alpha).median().item())
-    spread = torch.tensor(6.0, dtype=torch.float64)
+    spread = doubles(6.0)
     attained = vanishing.corollary_1_sharp(spread, 50)
-    extremes = [torch.softmax(_one_winner(50, top, -top), -1)[0] for top in (-3.0, 3.0)]
+    extremes = [torch.softmax(one_winner(50, top, -top), -1)[0] for top in (-3.0, 3.0)]
     off = highest((a - b).abs() for a, b in zip(attained, extremes, strict=True))
     long = 10**6
     printed = vanishing.corollary_1_printed(spread, long)
     best = [a / b for a, b in zip(vanishing.corollary_1_sharp(spread, long), printed, strict=True)]
     # Keys along the query: Δ is the largest logit and every inequality between norms is equality.
-    query = torch.tensor([1.5], dtype=torch.float64)
-    keys = torch.tensor([[1.0], [-1.0]], dtype=torch.float64)
+    query = doubles([1.5])
+    keys = doubles([[1.0], [-1.0]])
     ranges = vanishing.corollary_1_range(query, keys, temperature)
     aligned = (
         close(ranges, 6.0)
@@ -144,7 +180,7 @@ def corollary_1() -> Finding:
         )
     )
 
-    own_key = torch.softmax(torch.tensor([0.0, 3.0, 3.0], dtype=torch.float64), -1)[0].item()
+    own_key = torch.softmax(doubles([0.0, 3.0, 3.0]), -1)[0].item()
     return Finding(
         # With k read as k_i, Δ = 0 for the first key and the statement says exactly 1/3.
         printed=not close(own_key, 1 / (1 + 2 * math.exp(3))),
@@ -163,48 +199,3 @@ def corollary_1() -> Finding:
             "what the bound with k_i says": 1 / 3,
         },
     )
-
-
-CLAIMS = (
-    Claim(
-        id="1",
-        where="Lemma 1, eq. (4); slides, F ≥ 0",
-        statement="Bounded logits and an F that does not depend on L give C₁/L ≤ α_i ≤ C₂/L.",
-        verdict=Verdict.CONDITION,
-        because="Needs F continuous and strictly positive, and a bound a that does not grow with "
-        "L. The slides' F ≥ 0 is not enough: F(z) = e^(−1/z) for z > 0, else 0, keeps α₁ = 1 at "
-        "every L; with a = ½ log L, α₁ → ½.",
-        corrected="m/(m+(L−1)M) ≤ α_i ≤ M/(M+(L−1)m) with m, M the extremes of F on [−a, a]; "
-        "C₁ = m/M and C₂ = M/m are the best constants free of L.",
-        code=("theory.vanishing.lemma_1_bounds", "theory.vanishing.lemma_1_constants"),
-        check=lemma_1,
-    ),
-    Claim(
-        id="1'",
-        where="Introduction",
-        statement="Any length-independent normaliser has this limit.",
-        verdict=Verdict.FALSE,
-        because="sparsemax does not know the length and gives (1, 0, …, 0) the weight 1 at every "
-        "L; it is not of the form (3).",
-        corrected="The limit holds for normalisers of the form (3), α_i = F(l_i)/Σ F(l_j).",
-        code=("normalizers.sparsemax", "theory.vanishing.lemma_1_bounds"),
-        check=any_length_independent_rule,
-    ),
-    Claim(
-        id="2",
-        where="Corollary 1, eq. (5)",
-        statement="For softmax, e^(−2Δ/T)/L ≤ α_i ≤ e^(2Δ/T)/L with Δ = ‖q‖‖k‖.",
-        verdict=Verdict.CONDITION,
-        because="True if ‖k‖ is the largest key norm. With k = k_i it fails: q = 1, k = (0, 3, 3) "
-        "would have to give α₀ = 1/3.",
-        corrected="α_i lies in [1/(1+(L−1)e^R), 1/(1+(L−1)e^(−R))], attained, for R = 2‖q‖ "
-        "max‖k_j‖/T or, better, (l_max − l_min)/T; also α_i ≤ e^((l_i − mean l)/T)/L ≤ "
-        "e^(‖q‖‖k_i − mean k‖/T)/L. e^(2Δ/T) is the best constant free of L.",
-        code=(
-            "theory.vanishing.corollary_1_printed",
-            "theory.vanishing.corollary_1_sharp",
-            "theory.vanishing.jensen_upper_bound",
-        ),
-        check=corollary_1,
-    ),
-)

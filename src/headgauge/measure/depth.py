@@ -17,9 +17,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headgauge import models
-from headgauge.particles.observables import BAND, gaps_of, observe, quantiles
 from headgauge.runs import UnitKey
 from headgauge.runs.schema import DepthRow, frame_schema
+from headgauge.theory.dynamics.observables import BAND, gaps_of, observe, quantiles
 
 SINK = 10.0  # times the median length
 SAMPLE = 1024  # tokens that make the pairs

@@ -146,8 +146,8 @@ class Measurer:
             found = self._vectors.of(call, kind)
             if found is None:
                 return None
-            mine = found[0, call.kv_head(head.head) if found.shape[1] > 1 else 0]
-            return mine if _finite(mine) else None
+            own = found[0, call.kv_head(head.head) if found.shape[1] > 1 else 0]
+            return own if _finite(own) else None
 
         def probe_all() -> Gathered:
             found = Gathered()

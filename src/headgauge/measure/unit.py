@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -75,7 +76,7 @@ def _measured(
     measured = sum(gathered.seconds.values())
     seconds = {"forward": time.perf_counter() - began - measured} | gathered.seconds
     loss = models.next_token_loss(loaded, output, ids)
-    bos_losses: dict[str, float] = {}
+    bos_losses: dict[str, Any] = {}
     if loss is not None and unit.other is not None:
         began = time.perf_counter()
         bos_losses = both_losses(loaded, ids, output.logits, unit.other)

@@ -9,6 +9,13 @@ the literal loops and drawing come on top.
 from collections import Counter
 from dataclasses import replace
 
+from headgauge.measure.estimates import (
+    CURVE_BYTES,
+    HEAD_BYTES,
+    Estimate,
+    head_count,
+    memory_needed,
+)
 from headgauge.measure.plan import Plan
 from headgauge.measure.requests import Task
 from headgauge.measure.unit import Unit, measure_unit
@@ -16,13 +23,6 @@ from headgauge.paper.choices import Choice
 from headgauge.paper.reproducing import ReproductionPlan, choosing_plan
 from headgauge.runs import UnitKey, UnitTables
 from headgauge.runs.schema import PAPER
-from headgauge.scanning.estimates import (
-    CURVE_BYTES,
-    HEAD_BYTES,
-    Estimate,
-    head_count,
-    memory_needed,
-)
 
 # Until one is chosen: as long as any, and as the default model's first text has it.
 _STANDS_IN = Choice("final", "raw", "visible")

@@ -22,9 +22,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headgauge.errors import InputError
-from headgauge.particles.integrate import integrate
-from headgauge.particles.scheme_batch import SchemeBatch
-from headgauge.particles.schemes import Scheme
+from headgauge.particles.integrate import states_at
+from headgauge.particles.schemes import Scheme, SchemeBatch
+from headgauge.particles.systems import System
 from headgauge.threads import one_thread
 
 
@@ -41,12 +41,11 @@ class Reduced:
 
 
 @dataclass(frozen=True, eq=False)
-class Equiangular:
-    """The system of `system.System` on (log(1 − γ), log r)."""
+class Equiangular(System):
+    """Two numbers per trajectory, (log(1 − γ), log r)."""
 
     tokens: Float[Tensor, "batch"]
     beta: Float[Tensor, "batch"]
-    schemes: SchemeBatch
     normalised: bool = True
 
     def attend(
@@ -74,11 +73,8 @@ class Equiangular:
     ) -> Float[Tensor, "batch m"]:
         radius = state[:, 1].exp()
         _, pull, radial, norm = self.attend(state[:, 0])
-        slowness, growth = self.schemes.rates(time, radius, radial, norm)
-        return torch.stack([-2 * slowness * pull, growth / radius], 1)
-
-    def project(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch m"]:
-        return state
+        pace, growth = self.schemes.rates(time, radius, radial, norm)
+        return torch.stack([-2 * pace * pull, growth / radius], 1)
 
     def size(
         self, error: Float[Tensor, "batch m"], state: Float[Tensor, "batch m"]
@@ -87,21 +83,11 @@ class Equiangular:
         return (error / (1 + state.abs())).abs().amax(-1)
 
     def rows(self, index: Int[Tensor, "some"]) -> "Equiangular":
-        return replace(
-            self,
-            tokens=self.tokens[index],
-            beta=self.beta[index],
-            schemes=self.schemes.rows(index),
-        )
+        tokens, beta = self.tokens[index], self.beta[index]
+        return replace(self, tokens=tokens, beta=beta, schemes=self.schemes.rows(index))
 
     def to(self, dtype: torch.dtype) -> "Equiangular":
         return replace(self, tokens=self.tokens.to(dtype), beta=self.beta.to(dtype))
-
-    def breaks(self, end: float) -> tuple[float, ...]:
-        return tuple(time for time in self.schemes.breaks() if 0 < time < end)
-
-    def between(self, start: float, end: float) -> "Equiangular":
-        return replace(self, schemes=self.schemes.between(start, end))
 
 
 def solve(
@@ -115,8 +101,8 @@ def solve(
 ) -> Reduced:
     """One scheme from γ₀ and r₀."""
     found = solve_many([scheme], [tokens], [beta], times, gamma0, radius0, normalised)
-    parts = (found.gamma, found.log_gap, found.radius, found.attention_norm, found.velocity)
-    return Reduced(found.time, *(part[0] for part in parts))
+    parts = {name: part[0] for name, part in vars(found).items() if name != "time"}
+    return Reduced(found.time, **parts)
 
 
 def solve_many(
@@ -130,36 +116,24 @@ def solve_many(
     tolerance: float = 1e-12,
 ) -> Reduced:
     """A batch: one scheme, n and β per trajectory."""
-    _check(tokens, gamma0, radius0)
-    batch = len(schemes)
-    if not len(tokens) == len(beta) == batch:
-        raise InputError(f"{batch} schemes, {len(tokens)} values of n and {len(beta)} of β")
-    log_gap0, log_radius0 = math.log1p(-gamma0), math.log(radius0)
-    state = torch.tensor([[log_gap0, log_radius0]], dtype=torch.float64).repeat(batch, 1)
-    system = Equiangular(
-        torch.tensor(tokens, dtype=torch.float64),
-        torch.tensor(beta, dtype=torch.float64),
-        SchemeBatch.of(schemes, batch, state.device),
-        normalised,
-    )
-    kept = torch.empty(batch, len(times), 2, dtype=torch.float64)
-
-    def saved(number: int, rows: Tensor, states: Tensor) -> None:
-        kept[rows, number] = states
-
-    with one_thread():
-        integrate(system, state, times, saved, tolerance)
-    log_gap, radius = kept[..., 0], kept[..., 1].exp()
-    gamma, _, _, norm = system.attend(log_gap)
-    fields = [system.field(times[[i]].expand(batch), kept[:, i]) for i in range(len(times))]
-    velocity = -torch.stack(fields, 1)[..., 0] * torch.exp(log_gap)
-    return Reduced(times, gamma, log_gap, radius, norm, velocity)
-
-
-def _check(tokens: Sequence[int], gamma0: float, radius0: float) -> None:
     if min(tokens) < 2:
         raise InputError(f"a swarm needs at least 2 tokens, got {min(tokens)}")
     if not -1 / (max(tokens) - 1) <= gamma0 < 1:
         raise InputError(f"{max(tokens)} tokens cannot all have the cosine {gamma0:g}")
     if not radius0 > 0:
         raise InputError(f"a token needs a length above 0, got {radius0:g}")
+    batch = len(schemes)
+    if not len(tokens) == len(beta) == batch:
+        raise InputError(f"{batch} schemes, {len(tokens)} values of n and {len(beta)} of β")
+    start = [math.log1p(-gamma0), math.log(radius0)]
+    state = torch.tensor([start], dtype=torch.float64).repeat(batch, 1)
+    n, betas = (torch.tensor(each, dtype=torch.float64) for each in (tokens, beta))
+    batched = SchemeBatch.of(schemes, batch, state.device)
+    system = Equiangular(n, betas, normalised, schemes=batched)
+    with one_thread():
+        kept = states_at(system, state, times, tolerance)
+    log_gap, radius = kept[..., 0], kept[..., 1].exp()
+    gamma, _, _, norm = system.attend(log_gap)
+    fields = [system.field(times[[i]].expand(batch), kept[:, i]) for i in range(len(times))]
+    velocity = -torch.stack(fields, 1)[..., 0] * torch.exp(log_gap)
+    return Reduced(times, gamma, log_gap, radius, norm, velocity)

@@ -14,27 +14,23 @@ symmetric to the last bit, so every step is on the sphere without a projection.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from headgauge.errors import InputError
 from headgauge.particles.attention import Attention
-from headgauge.particles.particles import Seen
-from headgauge.particles.scheme_batch import SchemeBatch
-from headgauge.particles.schemes import Scheme
-from headgauge.particles.schemes.base import TINY
+from headgauge.particles.schemes import Scheme, SchemeBatch
+from headgauge.particles.systems import Seen, Swarm, check_batch
+from headgauge.theory.dynamics.schemes import TINY
 
 
 @dataclass(frozen=True, eq=False)
-class InnerProducts:
-    """The system of `system.System` on gaps and radii."""
+class InnerProducts(Swarm):
+    """Gaps and radii; errors of gaps count as shares of `floor` once the widest is below it."""
 
-    tokens: int
-    attention: Attention
-    schemes: SchemeBatch
     floor: float = 0.0
 
     @staticmethod
@@ -49,28 +45,24 @@ class InnerProducts:
         batch, tokens, _ = gaps.shape
         if not attention.pairs_suffice:
             raise InputError("inner products suffice for one head and Q = K = V = I only")
-        if len(attention.beta) != batch:
-            raise InputError(f"{len(attention.beta)} values of β for {batch} trajectories")
+        check_batch(attention, batch, radius)
         batched = SchemeBatch.of(schemes, batch, gaps.device)
         state = torch.cat([gaps.flatten(1), torch.full_like(gaps[..., 0], radius)], 1)
-        return InnerProducts(tokens, attention, batched, floor), state
+        return InnerProducts(attention, tokens, floor, schemes=batched), state
 
     def gaps(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch n n"]:
         return state[:, : self.tokens**2].unflatten(1, (self.tokens, self.tokens))
-
-    def radius(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch n"]:
-        return state[:, self.tokens**2 :]
 
     def field(
         self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
     ) -> Float[Tensor, "batch m"]:
         gaps = self.gaps(state)
         met, own, norm, radial, _ = self._attend(gaps)
-        slowness, growth = self.schemes.rates(time, self.radius(state), radial, norm)
+        pace, growth = self.schemes.rates(time, self.radius(state), radial, norm)
         # −a_i(E_ii − E_ij + c_i D_ij), then its mirror image. E is written over; `own`, a view of
         # its diagonal, is used before.
-        pulled, kept = (slowness * own)[..., None], (slowness * radial)[..., None]
-        half = met.mul_(slowness[..., None]).sub_(pulled).addcmul_(kept, gaps, value=-1)
+        pulled, kept = (pace * own)[..., None], (pace * radial)[..., None]
+        half = met.mul_(pace[..., None]).sub_(pulled).addcmul_(kept, gaps, value=-1)
         moved = torch.empty_like(state)
         torch.add(half, half.mT, out=self.gaps(moved))
         self.radius(moved).copy_(growth)
@@ -94,36 +86,17 @@ class InnerProducts:
         return met, own, norm, total - own, across
 
     def see(self, time: float, state: Float[Tensor, "batch m"]) -> Seen:
-        """What the observables are made of."""
         gaps, radius = self.gaps(state), self.radius(state)
         _, _, norm, radial, across = self._attend(gaps)
         now = torch.full_like(state[:, 0], time, dtype=torch.float64)
-        slowness, _ = self.schemes.rates(now, radius, radial, norm)
-        return Seen(gaps, radius, norm, slowness * across)
-
-    def project(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch m"]:
-        return state
+        pace, _ = self.schemes.rates(now, radius, radial, norm)
+        return Seen(gaps, radius, norm, pace * across)
 
     def size(
         self, error: Float[Tensor, "batch m"], state: Float[Tensor, "batch m"]
     ) -> Float[Tensor, "batch"]:
-        """As a share of the swarm's widest gap, so that the digits last through a collapse.
-
-        Once the widest is below `floor` errors count as shares of `floor`.
-        """
+        """As a share of the swarm's widest gap, so that the digits last through a collapse."""
         widest = self.gaps(state).abs().amax((-2, -1)).clamp_min(max(self.floor, TINY))
         off = self.gaps(error).abs().amax((-2, -1)) / widest
         longer = (self.radius(error) / self.radius(state)).abs().amax(-1)
         return torch.maximum(off, longer)
-
-    def rows(self, index: Int[Tensor, "some"]) -> "InnerProducts":
-        return replace(self, attention=self.attention.rows(index), schemes=self.schemes.rows(index))
-
-    def to(self, dtype: torch.dtype) -> "InnerProducts":
-        return replace(self, attention=self.attention.to(dtype))
-
-    def breaks(self, end: float) -> tuple[float, ...]:
-        return tuple(time for time in self.schemes.breaks() if 0 < time < end)
-
-    def between(self, start: float, end: float) -> "InnerProducts":
-        return replace(self, schemes=self.schemes.between(start, end))

@@ -1,12 +1,11 @@
 """Runge–Kutta steps of a batch of trajectories, each with its own step size.
 
-`rk4` takes equal steps of the classic method. `integrate` estimates the error of each step and
-chooses the next by it, and hands out the states at asked times from the method's dense output. Down
-to a tolerance of 1e-6 the method is of order 5, below it of order 8; down to 1e-5 its stages are
-computed in single precision, whose rounding is then too small to count, while the state itself is
-always added up in double. After every step the system may project its state: directions back to
-unit length. A direction's field is the same for all lengths of the direction, so projecting costs
-no evaluation.
+The error of each step is estimated and the next chosen by it; the states at asked times come from
+the method's dense output. Down to a tolerance of 1e-6 the method is of order 5, below it of order
+8; down to 1e-5 its stages are computed in single precision, whose rounding is then too small to
+count, while the state itself is always added up in double. After every step the system may project
+its state: directions back to unit length. A direction's field is the same for all lengths of the
+direction, so projecting costs no evaluation.
 """
 
 import math
@@ -20,7 +19,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headgauge.errors import InputError
-from headgauge.particles.system import System
+from headgauge.particles.systems import System
 from headgauge.particles.tableaus import EIGHTH, FIFTH, Tableau, combine
 
 LOOSE = 1e-6  # from here on the method of order 5 is cheaper
@@ -42,31 +41,6 @@ class Work:
     accepted: int = 0
     rejected: int = 0
     evaluations: int = 0
-
-    def __add__(self, other: "Work") -> "Work":
-        return Work(
-            self.accepted + other.accepted,
-            self.rejected + other.rejected,
-            self.evaluations + other.evaluations,
-        )
-
-
-def rk4(
-    system: System, state: Float[Tensor, "batch m"], end: float, steps: int
-) -> Float[Tensor, "batch m"]:
-    """The state at `end` after equal steps from 0; between two breaks they are as many as fit."""
-    for start, stop in pairwise((0.0, *system.breaks(end), end)):
-        here = system.between(start, stop)
-        count = max(1, round(steps * (stop - start) / end))
-        h = (stop - start) / count
-        for step in range(count):
-            time = torch.full_like(state[:, 0], start + step * h)
-            k1 = here.field(time, state)
-            k2 = here.field(time + h / 2, state + h / 2 * k1)
-            k3 = here.field(time + h / 2, state + h / 2 * k2)
-            k4 = here.field(time + h, state + h * k3)
-            state = here.project(state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
-    return state
 
 
 def integrate(
@@ -99,6 +73,22 @@ def integrate(
             here = system.between(start, stop).to(run.working)
             state, step = run.segment(here, state, step, (start, stop), within)
     return run.work
+
+
+def states_at(
+    system: System,
+    state: Float[Tensor, "batch m"],
+    times: Sequence[float] | Float[Tensor, "times"],
+    tolerance: float = 1e-9,
+) -> Float[Tensor, "batch times m"]:
+    """The states at all `times` together, where they are few."""
+    kept = state.new_empty(len(state), len(times), state.shape[1])
+
+    def saved(number: int, rows: Tensor, states: Tensor) -> None:
+        kept[rows, number] = states
+
+    integrate(system, state, times, saved, tolerance)
+    return kept
 
 
 @dataclass

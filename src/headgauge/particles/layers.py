@@ -31,9 +31,8 @@ def stack(
     for layer in range(layers):
         time = layer * step
         # A layer belongs to the stretch of time it starts in, a break included.
-        matrices = None
-        if not attention.weights.identity:
-            matrices = attention.weights.at(time + 1e-9 * step)
+        weights = attention.weights
+        matrices = None if weights.identity else weights.at(time + 1e-9 * step)
         output = attention.output(normalize(stream, dim=-1), matrices)
         stream = scheme.step(stream, output, step, _inside(scheme, time, step))
         yield time + step, stream

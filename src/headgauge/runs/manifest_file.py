@@ -44,7 +44,7 @@ def begin_or_take_up(path: Path, settings: Mapping[str, Any]) -> Manifest:
             found = first_manifest(asked)
         elif other := differences(found["settings"], asked):
             raise InputError(
-                f"{path} holds a run with other settings: {sentence(other)}; choose another --out "
+                f"{path} holds a run with other settings: {other}; choose another --out "
                 "or remove it"
             )
         else:
@@ -81,25 +81,22 @@ def _refuse_foreign(path: Path) -> None:
         )
 
 
-def differences(there: dict[str, Any], here: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    """The values that differ, by dotted name, as they read there and here."""
+def differences(
+    there: Mapping[str, Any], here: Mapping[str, Any], then: str = "there", now: str = "here"
+) -> str:
+    """How two nested settings differ, by dotted name: "length is 512 there, 1024 here; text.name is
+    …; and 2 more". Nothing is said of those that do not."""
     old, new = _flat(there), _flat(here)
-    names = list(new) + [name for name in old if name not in new]
-    return {
-        name: (_said(name, old), _said(name, new))
-        for name in names
+    said = [
+        f"{name} is {_said(name, old)} {then}, {_said(name, new)} {now}"
+        for name in {**new, **old}
         if (name in old) != (name in new) or old.get(name) != new.get(name)
-    }
-
-
-def sentence(found: dict[str, tuple[str, str]], there: str = "there", here: str = "here") -> str:
-    """ "length is 512 there, 1024 here; offset is 0 there, 7 here; ... and 2 more"."""
-    said = [f"{name} is {old} {there}, {new} {here}" for name, (old, new) in found.items()]
+    ]
     more = len(said) - _SHOWN
     return "; ".join(said[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _flat(values: dict[str, Any], above: str = "") -> dict[str, Any]:
+def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, dict) and value:

@@ -24,7 +24,6 @@ from headgauge.runs.manifest_file import (
     changed_manifest,
     differences,
     find_manifest,
-    sentence,
 )
 from headgauge.runs.tables import (
     AGAIN,
@@ -229,8 +228,6 @@ def _changed(before: Manifest, after: Manifest) -> list[str]:
     notes = []
     for part in _SURROUNDINGS:
         there, here = before[part], after[part]
-        found = differences(dict(there), dict(here)) if there and here else {}
-        if found:
-            changed = sentence(found, "before", "after")
+        if there and here and (changed := differences(there, here, "before", "after")):
             notes.append(f"taken up with another {part.replace('_', ' ')}: {changed}")
     return notes

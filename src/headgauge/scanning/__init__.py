@@ -10,9 +10,9 @@
 `verdicts`, `summary` and `capacity` judge the tables, `depth_prediction` follows the stream.
 """
 
+from headgauge.measure.estimates import Estimate, estimate
 from headgauge.measure.plan import Plan
 from headgauge.measure.runner import default_threads
-from headgauge.scanning.estimates import Estimate, estimate
 from headgauge.scanning.result import ScanResult
 from headgauge.scanning.scanning import run_scan, scan, scan_plan
 from headgauge.scanning.settings import ScanSettings, scan_settings

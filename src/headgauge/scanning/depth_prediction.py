@@ -113,9 +113,9 @@ def by_layer(depth: pl.DataFrame, curves: pl.DataFrame | None = None) -> pl.Data
     found = longest.group_by("layer").agg(pl.first("scheme"), *means).sort("layer")
     if curves is None:
         return found
-    mine = curves.filter(pl.col("recognised"))
+    recognised = curves.filter(pl.col("recognised"))
     names = {"gamma": "predicted_cosine", "radius": "predicted_radius"}
-    predicted = mine.select("layer", *(pl.col(old).alias(new) for old, new in names.items()))
+    predicted = recognised.select("layer", *(pl.col(old).alias(new) for old, new in names.items()))
     return found.join(predicted, on="layer", how="left", maintain_order="left")
 
 

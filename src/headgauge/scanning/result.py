@@ -120,12 +120,12 @@ class ScanResult:
     def keep_outlook(self, target: int) -> "ScanResult":
         """The result with the outlook at `target` in its manifest and so on its page; where it has
         a folder, the manifest there is written too."""
-        told = Outlook(
+        outlook = Outlook(
             target=target,
             verdicts=self.outlook(target).to_dicts(),
             grounds=self.outlook_grounds(target).as_dict(),
         )
-        kept = cast(Outlook, plain(told))
+        kept = cast(Outlook, plain(outlook))
         if self.folder is not None:
             with changed_manifest(self.folder) as made:
                 made["outlook"] = kept

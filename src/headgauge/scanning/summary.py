@@ -38,7 +38,7 @@ def head_table(
     """
     at = verdicts.select(*HEAD, "length").unique()
     bad = pl.col("verdict").is_in(VERDICTS)
-    told = verdicts.group_by(*HEAD).agg(
+    judged = verdicts.group_by(*HEAD).agg(
         pl.col("length").first(),
         pl.col("verdict").str.join(", ").alias("verdicts"),
         pl.col("margin").filter(bad).sum().alias("severity"),
@@ -55,7 +55,7 @@ def head_table(
         *(name for name in NUMBERS if name != "separability"),
     )
     return (
-        told.join(measured, on=HEAD, how="left")
+        judged.join(measured, on=HEAD, how="left")
         .join(separability, on=HEAD, how="left")
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
         .select(*HEAD, "length", "verdicts", "severity", *NUMBERS, "flips")

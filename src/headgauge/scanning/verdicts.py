@@ -203,7 +203,7 @@ def _margin() -> pl.Expr:
 def _incomplete(rest: pl.DataFrame, broken: pl.DataFrame) -> pl.DataFrame:
     """Heads with an unseen number of a verdict that no other number gave them."""
     broken = broken.with_columns(broken=True)
-    told = pl.when("broken")
+    where_broken = pl.when("broken")
     return (
         rest.join(broken, on=HEAD, how="left", maintain_order="left")
         .filter(pl.col("missing") | pl.col("broken"))
@@ -211,8 +211,8 @@ def _incomplete(rest: pl.DataFrame, broken: pl.DataFrame) -> pl.DataFrame:
         .agg(pl.col("what").sort_by("place").str.join(", ").alias("measure"))
         .with_columns(
             verdict=pl.lit(INCOMPLETE),
-            source=told.then(pl.lit("not finite")).otherwise(pl.lit("not seen")),
-            remedy=told.then(
+            source=where_broken.then(pl.lit("not finite")).otherwise(pl.lit("not seen")),
+            remedy=where_broken.then(
                 pl.lit("Look for NaN and infinity in the weights of its layer and the one before.")
             ).otherwise(
                 pl.lit(
@@ -227,14 +227,14 @@ def _incomplete(rest: pl.DataFrame, broken: pl.DataFrame) -> pl.DataFrame:
 
 def _healthy(well: pl.DataFrame) -> pl.DataFrame:
     """Heads of which every needed number was seen and none is beyond its threshold."""
-    told = pl.col("verdict").sort_by("place").unique(maintain_order=True).str.join(", ")
+    names = pl.col("verdict").sort_by("place").unique(maintain_order=True).str.join(", ")
     return (
         well.filter(pl.col("number").is_not_null())
         .group_by(*HEAD, "length", maintain_order=True)
         .agg(
             pl.col("margin", "flips").max(),
             pl.col("windows").min(),
-            (pl.lit("none of: ") + told).alias("source"),
+            (pl.lit("none of: ") + names).alias("source"),
         )
         .with_columns(verdict=pl.lit(HEALTHY), remedy=pl.lit("Leave it alone."))
     )

@@ -12,12 +12,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.particles import starts
+from headgauge.particles import sphere
 from headgauge.particles.attention import Attention
 from headgauge.particles.inner_products import InnerProducts
 from headgauge.particles.integrate import integrate
-from headgauge.particles.observables import TOGETHER, gaps_of
 from headgauge.particles.schemes import Scheme
+from headgauge.theory.dynamics.observables import TOGETHER, gaps_of
 
 TOLERANCE = 1e-4  # of FLOOR: a hundredth of the gap at which a pair counts as one
 FLOOR = 0.1
@@ -40,7 +40,8 @@ def phase_diagram(
     combinations = list(product(range(len(dims)), range(len(schemes)), range(len(betas))))
     shares = torch.zeros(len(dims), len(schemes), len(betas), len(times), dtype=torch.float64)
     each = max(1, _AT_ONCE // (seeds * tokens**2))
-    first = [_starts(tokens, dim, seeds).to(device) for dim in dims]
+    swarms = [[sphere.uniform(tokens, dim, seed) for seed in range(seeds)] for dim in dims]
+    first = [torch.stack([gaps_of(each) for each in those]).to(device) for those in swarms]
     for begin in range(0, len(combinations), each):
         chosen = combinations[begin : begin + each]
         found = _shares(chosen, schemes, betas, first, times)
@@ -63,10 +64,6 @@ def phase_diagram(
         for b, beta in enumerate(betas)
         for t, time in enumerate(times.tolist())
     ]
-
-
-def _starts(tokens: int, dim: int, seeds: int) -> Float[Tensor, "seeds n n"]:
-    return torch.stack([gaps_of(starts.uniform(tokens, dim, seed)) for seed in range(seeds)])
 
 
 def _shares(

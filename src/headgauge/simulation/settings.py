@@ -11,8 +11,8 @@ from torch import Tensor
 from headgauge import normalizers
 from headgauge.errors import LARGEST, InputError, check_whole
 from headgauge.particles import schemes
+from headgauge.particles.attention import WEIGHTS
 from headgauge.particles.schemes import Scheme
-from headgauge.particles.weights import KINDS
 from headgauge.simulation.swarms import STEEPEST, SwarmKind
 
 PARTS = ("curves", "rates", "swarms", "phase", "sphere")
@@ -55,7 +55,7 @@ class SimulationSettings:
         for name in self.schemes:
             schemes.get(name)
         normalizers.get(self.rule)
-        _among("weights", self.weights, KINDS)
+        _among("weights", self.weights, WEIGHTS)
         _among("part", self.parts, PARTS)
         if not 0 < self.horizon <= LONGEST:
             raise InputError(

@@ -1,8 +1,8 @@
-"""`headgauge.particles.simulate`: curves, rates, swarms, the phase diagram and the sphere.
+"""`headgauge.simulate`: curves, rates, swarms, the phase diagram and the sphere.
 
-    found = headgauge.particles.simulate(tokens=64, dim=128, seeds=4)
+    found = headgauge.simulate(tokens=64, dim=128, seeds=4)
     found.tables["rates"]            # polars: theory beside measured
-    found = headgauge.particles.simulate(out="runs/mine")
+    found = headgauge.simulate(out="runs/mine")
 
 With `out` every table is written when it is finished, and a simulation that is started again in the
 same folder does what is left.
@@ -16,26 +16,20 @@ from typing import Any
 import polars as pl
 import psutil
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from headgauge.devices import check_device
 from headgauge.errors import InputError
-from headgauge.particles import equiangular, schemes
-from headgauge.particles.schemes import Scheme
 from headgauge.runs import SIMULATION, RunFolder, manifest
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import first_manifest
 from headgauge.runs.schema import frame_schema
 from headgauge.simulation.phase import phase_diagram
-from headgauge.simulation.rates import rate_rows
 from headgauge.simulation.result import Simulation
+from headgauge.simulation.rows import curve_rows, rate_rows, sphere_rows
 from headgauge.simulation.settings import SimulationSettings
-from headgauge.simulation.sphere import sphere_rows
 from headgauge.simulation.swarms import swarms
 from headgauge.threads import begin
 
-UNNORMALISED = "unnormalised"
 CURVE_TIMES, SWARM_TIMES, PHASE_TIMES, SPHERE_TIMES = 241, 51, 61, 61
 LATER = 3  # the curves and the phase diagram go on for so many horizons
 LARGEST_BETA = 12.0  # of the phase diagram
@@ -70,12 +64,16 @@ def run_settings(
     check_device(device, double=True)
     _check_memory(settings, device)
     report = progress or (lambda part, share: None)
+    chosen, beta, radius = settings.chosen(), settings.beta, settings.radius
+    later = settings.times(LATER * settings.horizon, CURVE_TIMES)
+    looked = settings.times(settings.horizon, SPHERE_TIMES)
+    particles, seed = settings.sphere_particles, settings.seed
     parts = {
-        "curves": lambda: {"curves": curve_rows(settings)},
-        "rates": lambda: {"rates": _rates(settings)},
+        "curves": lambda: {"curves": curve_rows(chosen, settings.tokens, beta, later, radius)},
+        "rates": lambda: {"rates": rate_rows(chosen, settings.tokens, beta, radius)},
         "swarms": lambda: _swarms(settings, device, lambda share: report("swarms", share)),
         "phase": lambda: {"phase": _phase(settings, device, lambda share: report("phase", share))},
-        "sphere": lambda: {"sphere": _sphere(settings)},
+        "sphere": lambda: {"sphere": sphere_rows(chosen, particles, beta, looked, seed, radius)},
     }
     if out is None:
         made: dict[str, list[dict[str, Any]]] = {}
@@ -109,44 +107,6 @@ def _check_memory(settings: SimulationSettings, device: str) -> None:
             f"swarms of {settings.tokens} tokens in {settings.dim} dimensions need "
             f"{needed / 1e9:.3g} GB of memory or more, there are {there / 1e9:.3g}: use fewer"
         )
-
-
-def curve_rows(settings: SimulationSettings) -> list[dict[str, Any]]:
-    """GammaRow: the reduction of every scheme, and of unnormalised attention on the sphere."""
-    times = settings.times(LATER * settings.horizon, CURVE_TIMES)
-    chosen = settings.chosen()
-    rows = _gamma(settings, [each.name for each in chosen], chosen, times, normalised=True)
-    return rows + _gamma(settings, [UNNORMALISED], [schemes.get("post_ln")], times, False)
-
-
-def _gamma(
-    settings: SimulationSettings,
-    names: list[str],
-    chosen: list[Scheme],
-    times: Float[Tensor, "times"],
-    normalised: bool,
-) -> list[dict[str, Any]]:
-    n, beta = [settings.tokens] * len(chosen), [settings.beta] * len(chosen)
-    found = equiangular.solve_many(chosen, n, beta, times, 0.0, settings.radius, normalised)
-    return [
-        {
-            "scheme": name,
-            "tokens": settings.tokens,
-            "beta": settings.beta,
-            "time": at,
-            "gamma": float(found.gamma[place, number]),
-            "log_gap": float(found.log_gap[place, number]),
-            "radius": float(found.radius[place, number]),
-            "attention_norm": float(found.attention_norm[place, number]),
-            "velocity": float(found.velocity[place, number]),
-        }
-        for place, name in enumerate(names)
-        for number, at in enumerate(times.tolist())
-    ]
-
-
-def _rates(settings: SimulationSettings) -> list[dict[str, Any]]:
-    return rate_rows(settings.chosen(), settings.tokens, settings.beta, settings.radius)
 
 
 def _swarms(
@@ -183,12 +143,6 @@ def _phase(
         device,
         report,
     )
-
-
-def _sphere(settings: SimulationSettings) -> list[dict[str, Any]]:
-    times = settings.times(settings.horizon, SPHERE_TIMES)
-    chosen, particles = settings.chosen(), settings.sphere_particles
-    return sphere_rows(chosen, particles, settings.beta, times, settings.seed, settings.radius)
 
 
 def _frame(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:

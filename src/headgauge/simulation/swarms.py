@@ -16,19 +16,25 @@ from torch import Tensor
 
 from headgauge import normalizers
 from headgauge.errors import InputError
-from headgauge.particles import starts
-from headgauge.particles.attention import Attention
+from headgauge.particles import sphere
+from headgauge.particles.attention import Attention, Weights
 from headgauge.particles.inner_products import InnerProducts
-from headgauge.particles.integrate import SINGLE, Work, integrate
-from headgauge.particles.observables import BAND, gaps_of, observe, quantiles, time_to_collapse
-from headgauge.particles.particles import Particles
+from headgauge.particles.integrate import SINGLE, integrate
 from headgauge.particles.schemes import Scheme
-from headgauge.particles.weights import Weights
+from headgauge.particles.systems import Particles, Swarm
 from headgauge.runs.dynamics_schema import CollapseRow, SwarmRow
+from headgauge.theory.dynamics.observables import (
+    BAND,
+    gaps_of,
+    observe,
+    quantiles,
+    time_to_collapse,
+)
 
 FLOOR = 1e-4  # of a gap: a pair is one at 1e-3, and a token's speed goes like the root of a gap
 STEEPEST = 300.0  # β: e^{2β} must be a number
 _TOKEN_SEED = 7_919  # the tokens of a seed are not drawn from the numbers of its matrices
+_MEANS = ("radius", "attention_norm", "speed")  # over tokens
 
 Progress = Callable[[float], object]
 
@@ -75,11 +81,11 @@ class Swarms:
     schemes: tuple[Scheme, ...]
     times: Float[Tensor, "times"]
     seen: dict[str, Float[Tensor, "schemes seeds times"]]
-    work: Work
 
     def rows(self) -> list[dict[str, Any]]:
         """SwarmRow: means over seeds, and the band of the mean cosine."""
-        fixed = {name: value for name, value in asdict(self.kind).items() if name in _KIND}
+        columns = {each.name for each in fields(SwarmRow)}
+        fixed = {name: value for name, value in asdict(self.kind).items() if name in columns}
         band = torch.tensor(BAND, dtype=torch.float64)
         ends = quantiles(self.seen["mean_cosine"].movedim(1, -1), band)
         found = []
@@ -114,9 +120,6 @@ class Swarms:
         return found
 
 
-_KIND = {each.name for each in fields(SwarmRow)}
-
-
 def swarms(
     schemes: Sequence[Scheme],
     kind: SwarmKind,
@@ -128,41 +131,32 @@ def swarms(
     """Simulate every scheme from every seed; `progress` gets the share that is done."""
     shape = len(schemes), len(kind.seeds), len(times)
     seen: dict[str, Tensor] = {}
-    total = Work()
     # What was computed in single precision is looked at in single precision.
     seen_in = torch.float32 if tolerance >= SINGLE else torch.float64
     for place, seed in enumerate(kind.seeds):
         system, state = _begin(schemes, kind, seed, device)
 
         def saved(
-            number: int, rows: Tensor, states: Tensor, system: Any = system, place: int = place
+            number: int, rows: Tensor, states: Tensor, system: Swarm = system, place: int = place
         ) -> None:
-            at = float(times[number])
-            looked = _look(system.rows(rows).to(seen_in), at, states.to(seen_in), kind.beta)
-            for name, value in looked.items():
+            view = system.rows(rows).to(seen_in).see(float(times[number]), states.to(seen_in))
+            means = {name: getattr(view, name).mean(-1) for name in _MEANS}
+            for name, value in (asdict(observe(view.gaps, kind.beta)) | means).items():
                 kept = seen.setdefault(name, torch.empty(shape, dtype=torch.float64))
                 kept[rows.cpu(), place, number] = value.to("cpu", torch.float64)
             if progress is not None:
                 progress((place + (number + 1) / len(times)) / len(kind.seeds))
 
-        total += integrate(system, state, times, saved, tolerance)
-    return Swarms(kind, tuple(schemes), times, seen, total)
+        integrate(system, state, times, saved, tolerance)
+    return Swarms(kind, tuple(schemes), times, seen)
 
 
 def _begin(
     schemes: Sequence[Scheme], kind: SwarmKind, seed: int, device: str
-) -> tuple[InnerProducts | Particles, Float[Tensor, "batch m"]]:
-    directions = starts.uniform(kind.tokens, kind.dim, _TOKEN_SEED + seed).to(device)
+) -> tuple[Swarm, Float[Tensor, "batch m"]]:
+    start = sphere.uniform(kind.tokens, kind.dim, _TOKEN_SEED + seed).to(device)
     attention = kind.attention(len(schemes), seed, device)
     if attention.pairs_suffice:
-        gaps = gaps_of(directions).expand(len(schemes), -1, -1)
+        gaps = gaps_of(start).expand(len(schemes), -1, -1)
         return InnerProducts.of(gaps, attention, schemes, kind.radius, FLOOR)
-    together = directions.expand(len(schemes), -1, -1)
-    return Particles.of(together, attention, schemes, kind.radius)
-
-
-def _look(system: Any, time: float, states: Tensor, beta: float) -> dict[str, Tensor]:
-    view = system.see(time, states)
-    looked = asdict(observe(view.gaps, beta))
-    means = ("radius", "attention_norm", "speed")
-    return looked | {name: getattr(view, name).mean(-1) for name in means}
+    return Particles.of(start.expand(len(schemes), -1, -1), attention, schemes, kind.radius)

@@ -1,9 +1,0 @@
-"""The papers' results as plain, readable functions: the reference for everything faster.
-
-`normalization` has "Limitations of Normalization in Attention Mechanism" (arXiv 2508.17821),
-`dynamics` "Normalization in Attention Dynamics" (arXiv 2510.22026).
-"""
-
-from headgauge.theory import normalization
-
-__all__ = ["normalization"]

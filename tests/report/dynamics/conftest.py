@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from headgauge.runs.depth_schema import DepthCurveRow, DepthRow
+from headgauge.runs import DepthCurveRow, DepthRow
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.schema import frame_schema
 

@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pytest
 
-from headgauge.errors import InputError
 from headgauge.theory.dynamics.long_context import limit, limit_stated, output_cosine, threshold
 
 
@@ -52,12 +51,12 @@ def test_only_orthogonal_tokens_have_another_threshold():
 
 @pytest.mark.parametrize("call", [lambda: limit(1.0, 1.0), lambda: limit_stated(-0.1, 1.0)])
 def test_a_cosine_out_of_range_is_named(call):
-    with pytest.raises(InputError, match="cosine of at least 0 and below 1"):
+    with pytest.raises(ValueError, match="cosine of at least 0 and below 1"):
         call()
 
 
 def test_other_mistakes_are_named():
-    with pytest.raises(InputError, match="at least 2 tokens, got 1"):
+    with pytest.raises(ValueError, match="at least 2 tokens, got 1"):
         output_cosine(1, 0.5, 1.0)
-    with pytest.raises(InputError, match="γ above 0, got 0"):
+    with pytest.raises(ValueError, match="γ above 0, got 0"):
         output_cosine(8, 0.5, 0.0)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from headgauge.errors import InputError
 from headgauge.particles import schemes
 from headgauge.theory.dynamics import theorems
 
@@ -144,9 +143,9 @@ def test_scales_of_theorem_4_3():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(InputError, match="at least 2 tokens, got 1"):
+    with pytest.raises(ValueError, match="at least 2 tokens, got 1"):
         theorems.least_radial_rate(1, 1.0)
-    with pytest.raises(InputError, match="β must be 0 or more, got -1"):
+    with pytest.raises(ValueError, match="β must be 0 or more, got -1"):
         theorems.least_radial_rate(3, -1.0)
-    with pytest.raises(InputError, match="3 dimensions or more, got 2"):
+    with pytest.raises(ValueError, match="3 dimensions or more, got 2"):
         theorems.across_bound(torch.eye(3, dtype=torch.float64), 2)

@@ -32,8 +32,6 @@ import math
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from headgauge.errors import InputError
-
 _END = 40.0  # −log(1 − γ) at which the lead has 2e-9 of itself to go
 _LONGEST = 300.0  # of log r; beyond it squares of what is integrated overflow
 
@@ -52,7 +50,7 @@ def peri_over_pre(tokens: int, beta: float) -> float:
 def times_to(gamma: float, tokens: int, beta: float, radius: float = 1.0) -> tuple[float, float]:
     """When Pre-LN and when Peri-LN comes from an orthogonal start to the cosine γ."""
     if not 0 <= gamma < 1:
-        raise InputError(f"a cosine on the way is 0 or more and below 1, got {gamma:g}")
+        raise ValueError(f"a cosine on the way is 0 or more and below 1, got {gamma:g}")
     pre, lead = _followed(tokens, beta, radius, -math.log1p(-gamma))
     return pre, pre - lead
 
@@ -65,7 +63,7 @@ def lead(tokens: int, beta: float, radius: float = 1.0) -> float:
 def _followed(tokens: int, beta: float, radius: float, end: float) -> tuple[float, float]:
     """τ and τ − t at p = `end`, in plain floats: nothing here is what simulates the tokens."""
     if tokens < 2:
-        raise InputError(f"a swarm needs at least 2 tokens, got {tokens}")
+        raise ValueError(f"a swarm needs at least 2 tokens, got {tokens}")
 
     def along(p: float, state: np.ndarray) -> list[float]:
         gap, others = math.exp(-p), tokens - 1
@@ -82,5 +80,5 @@ def _followed(tokens: int, beta: float, radius: float, end: float) -> tuple[floa
     start = [math.log(radius), 0.0, 0.0]
     found = solve_ivp(along, (0, end), start, "DOP853", rtol=1e-9, atol=1e-12)
     if found.y[0, -1] > _LONGEST:
-        raise InputError(f"{tokens} tokens at β = {beta:g} need more time than a number can hold")
+        raise ValueError(f"{tokens} tokens at β = {beta:g} need more time than a number can hold")
     return float(found.y[1, -1]), float(found.y[2, -1])

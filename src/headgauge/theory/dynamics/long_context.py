@@ -16,14 +16,12 @@ threshold is γ = 1/2 and not 1, with the cosine 1/2 at it: with nothing in comm
 
 import math
 
-from headgauge.errors import InputError
-
 
 def output_cosine(tokens: int | float, cosine: float, gamma: float) -> float:
     """cos(A_i, A_j) for n = `tokens`, ρ = `cosine` and β = γ log n; n may be as large as 1e300."""
     _check(cosine, gamma)
     if not tokens >= 2:
-        raise InputError(f"an output cosine needs at least 2 tokens, got {tokens:g}")
+        raise ValueError(f"an output cosine needs at least 2 tokens, got {tokens:g}")
     fall = gamma * (1 - cosine) * math.log(tokens)
     shared = 1 + (tokens - 1) * cosine
     # q can be 1e-300 while n is 1e300: only their product has a size.
@@ -57,6 +55,6 @@ def limit_stated(cosine: float, gamma: float) -> float:
 
 def _check(cosine: float, gamma: float) -> None:
     if not 0 <= cosine < 1:
-        raise InputError(f"long contexts need a cosine of at least 0 and below 1, got {cosine:g}")
+        raise ValueError(f"long contexts need a cosine of at least 0 and below 1, got {cosine:g}")
     if not gamma > 0:
-        raise InputError(f"β = γ log n needs a γ above 0, got {gamma:g}")
+        raise ValueError(f"β = γ log n needs a γ above 0, got {gamma:g}")

@@ -61,8 +61,7 @@ from jaxtyping import Float
 from scipy.special import lambertw
 from torch import Tensor
 
-from headgauge.errors import InputError
-from headgauge.particles.schemes import NGpt, Scheme
+from headgauge.theory.dynamics.schemes import NGpt, Scheme
 
 
 def radial_rate_stated(tokens: int, beta: float) -> float:
@@ -104,16 +103,16 @@ def across_bound(
 ) -> Float[Tensor, "*batch n"]:
     """√S_j (1 + √(2 log(n/p)/(d−2))), above every ‖P_θ A_j‖ with probability 1 − p."""
     if dim < 3:
-        raise InputError(f"this bound needs 3 dimensions or more, got {dim}")
+        raise ValueError(f"this bound needs 3 dimensions or more, got {dim}")
     spread = math.sqrt(2 * math.log(weights.shape[-1] / failure) / (dim - 2))
     return weights.square().sum(-1).sqrt() * (1 + spread)
 
 
 def cone_rates(
-    width: float, beta: float, slowness: Float[Tensor, "n"]
+    width: float, beta: float, pace: Float[Tensor, "n"]
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Between what −V'/V must lie in a cone of gaps up to δ = `width`; `slowness` is 1/s_j."""
-    least, greatest, n = slowness.amin(), slowness.amax(), len(slowness)
+    """Between what −V'/V must lie in a cone of gaps up to δ = `width`; `pace` is 1/s_j."""
+    least, greatest, n = pace.amin(), pace.amax(), len(pace)
     bent = math.sinh(beta * width / 2)
     return 2 * (least * (1 - width * (n - 1) / n) - greatest * bent), 2 * greatest * (1 + bent)
 
@@ -138,7 +137,7 @@ def _alpha(scheme: NGpt, time: float) -> float:
 
 def _others(tokens: int, beta: float) -> int:
     if tokens < 2:
-        raise InputError(f"a swarm needs at least 2 tokens, got {tokens}")
+        raise ValueError(f"a swarm needs at least 2 tokens, got {tokens}")
     if not beta >= 0:
-        raise InputError(f"β must be 0 or more, got {beta:g}")
+        raise ValueError(f"β must be 0 or more, got {beta:g}")
     return tokens - 1

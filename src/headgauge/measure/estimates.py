@@ -1,0 +1,133 @@
+"""How long a run will take and how much memory and disk it needs, before it starts.
+
+Times are those of this machine: one matrix product and one small block through the same kernels are
+timed, and scaled by the size of the run. They are good to a factor of two.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+
+from headgauge import engine, models
+from headgauge.engine.geometry import Precision
+from headgauge.measure.depth import SAMPLE
+from headgauge.measure.plan import Plan
+from headgauge.measure.requests import Task
+from headgauge.threads import one_thread
+
+_ROWS, _KEYS = 64, 1024  # of the block that is timed
+# Bytes per row of the tables as they come out of the writer, twice: units and merged.
+HEAD_BYTES, CURVE_BYTES, _SAMPLE_BYTES, _ROW_BYTES = 2 * 190, 2 * 150, 2 * 14, 2 * 60
+_DEPTH_BYTES = 2 * 400
+_FIGURE_BYTES = 8 << 20
+_LIBRARIES = 1 << 30  # of memory: Python, torch, the tokenised text
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds of wall time after loading, peak bytes of memory (with the model), bytes on disk."""
+
+    seconds: float
+    memory: int
+    disk: int
+
+
+def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
+    """For the units of a plan whose tasks are alike, or for the `left` longest of them."""
+    settings, facts, heads = plan.settings, plan.loaded.facts, head_count(plan)
+    task = plan.task(plan.units[-1])
+    lengths = sorted(len(unit.ids) for unit in plan.units)
+    lengths = lengths if left is None else lengths[len(lengths) - left :]
+    flops, measure = _forward_rate(plan), _measure_rate(plan, task)
+    passes = 1 + ("final" in task.kinds) + task.depth
+    seen = 0.5 if facts.kind == "decoder" else 1.0  # of the entries of an attention matrix
+    seconds = sum(passes * _pass_flops(plan, length) / flops for length in lengths)
+    seconds += sum(heads * length * length * seen * measure for length in lengths)
+    if lengths:  # the first window is read the other way too
+        others = [len(unit.other) for unit in plan.units if unit.other is not None]
+        seconds += sum(_pass_flops(plan, length) / flops for length in others)
+    memory = memory_needed(plan, max(lengths, default=0), task.depth) * jobs
+    curves = sum(len(request.top_ns) for request in task.curves) * CURVE_BYTES
+    samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
+    depth = task.depth * (facts.layers + 1) * _DEPTH_BYTES
+    rows = heads * sum(lengths) * _ROW_BYTES * settings.save_rows
+    tables = len(lengths) * (heads * (HEAD_BYTES + curves + samples) + depth) + rows
+    return Estimate(seconds / jobs, memory, tables + _FIGURE_BYTES)
+
+
+def head_count(plan: Plan) -> int:
+    """Heads that are measured."""
+    layers = plan.settings.layers
+    modules = len(models.attention_modules(plan.loaded.model)) if layers is None else len(layers)
+    heads = plan.loaded.facts.heads if plan.settings.heads is None else len(plan.settings.heads)
+    return modules * heads
+
+
+def _pass_flops(plan: Plan, length: int) -> float:
+    facts = plan.loaded.facts
+    weights = sum(each.numel() for each in plan.loaded.model.parameters())
+    square = 4.0 * facts.layers * facts.heads * facts.head_dim * length * length
+    return 2.0 * weights * length + square
+
+
+def _forward_rate(plan: Plan) -> float:
+    """Floating point operations a second of a product in the model's own dtype and place."""
+    weight = next(plan.loaded.model.parameters())
+    a = torch.ones(512, 1024, dtype=weight.dtype, device=weight.device)
+    b = torch.ones(1024, 1024, dtype=weight.dtype, device=weight.device)
+    seconds = _fastest(lambda: (a @ b).sum().item())
+    return 2.0 * 512 * 1024 * 1024 / seconds
+
+
+def _measure_rate(plan: Plan, task: Task) -> float:
+    """Seconds per entry of a head's attention matrix, for all that is measured of it.
+
+    One block of the last rows of a window, on one thread; the run has a head on each.
+    """
+    source, settings = torch.Generator().manual_seed(0), plan.settings
+    device = next(plan.loaded.model.parameters()).device
+    keys = max(min(settings.length, _KEYS), _ROWS)
+    visible = torch.ones(_ROWS, keys, dtype=torch.bool).tril(keys - _ROWS).to(device)
+    logits = torch.randn(_ROWS, keys, generator=source).to(device)
+    weights = torch.softmax(logits.masked_fill(~visible, -torch.inf), -1)
+    x = torch.randn(keys, plan.loaded.facts.head_dim, generator=source).to(device)
+    geometry = engine.Geometry.of(x, precision=cast(Precision, settings.precision))
+
+    def block() -> None:
+        engine.row_measures(weights, visible, logits, logits)
+        for request in task.curves:
+            top_ns = [n for n in request.top_ns if n < keys]
+            engine.curves(weights, geometry, top_ns, visible, cast(engine.Keys, request.keys))
+
+    with one_thread():
+        return _fastest(block) / (_ROWS * keys * settings.threads)
+
+
+def _fastest(call: Callable[[], object], times: int = 3) -> float:
+    call()  # compiled code and thread pools are made on first use
+    best = float("inf")
+    for _ in range(times):
+        began = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+def memory_needed(plan: Plan, length: int, depth: bool = False) -> int:
+    loose: Any = plan.loaded.model
+    config = loose.config.get_text_config()
+    each = next(loose.parameters()).element_size()
+    weights = sum(p.numel() * p.element_size() for p in loose.parameters())
+    logits = length * getattr(config, "vocab_size", 0) * each
+    activations = 16 * length * getattr(config, "hidden_size", 0) * each
+    if depth:
+        # The stream, what is added to it, and the sampled pairs in float64 with their sorting.
+        activations += 4 * length * getattr(config, "hidden_size", 0) * each
+        activations += 8 * 8 * min(length, SAMPLE) ** 2
+    exact = 4 if plan.settings.precision == "float32" else 8
+    gram = 2 * min(length * length * exact, 512 << 20)
+    blocks = 24 * plan.settings.block_rows * length * exact * plan.settings.threads
+    return weights + logits + activations + gram + blocks + _LIBRARIES

@@ -1,0 +1,185 @@
+"""What moves, and the reference: θ'_j = P_θ A_j/s_j on the sphere, r'_j beside it.
+
+A state is one row per trajectory. That of `Particles` has the n·d coordinates of the directions,
+then the n radii. The field looks at directions only through θ/‖θ‖, so it does not matter how far a
+Runge–Kutta stage is off the sphere, and `project` brings every step back to it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from headgauge.errors import InputError
+from headgauge.particles.attention import Attention, Projections
+from headgauge.particles.schemes import Scheme, SchemeBatch
+from headgauge.theory.dynamics.observables import gaps_of
+
+
+@dataclass(frozen=True, eq=False)
+class System(ABC):
+    """What an integrator asks: y' = field(t, y), one row of y per trajectory.
+
+    Times are in double precision always, states in that of the stages.
+    """
+
+    schemes: SchemeBatch = field(kw_only=True)
+
+    @abstractmethod
+    def field(
+        self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
+    ) -> Float[Tensor, "batch m"]: ...
+
+    @abstractmethod
+    def size(
+        self, error: Float[Tensor, "batch m"], state: Float[Tensor, "batch m"]
+    ) -> Float[Tensor, "batch"]:
+        """How large an error is, as the tolerance counts."""
+
+    @abstractmethod
+    def rows(self, index: Int[Tensor, "some"]) -> "System":
+        """The system of some of the trajectories."""
+
+    @abstractmethod
+    def to(self, dtype: torch.dtype) -> "System":
+        """The same in another precision."""
+
+    def project(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch m"]:
+        """The nearest state that can be."""
+        return state
+
+    def breaks(self, end: float) -> tuple[float, ...]:
+        """Times at which the field jumps."""
+        return tuple(sorted(time for time in self.schemes.breaks() if 0 < time < end))
+
+    def between(self, start: float, end: float) -> "System":
+        """The system as it is between two breaks."""
+        return replace(self, schemes=self.schemes.between(start, end))
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A swarm at one time, as the observables want it."""
+
+    gaps: Float[Tensor, "batch n n"]
+    radius: Float[Tensor, "batch n"]
+    attention_norm: Float[Tensor, "batch n"]
+    speed: Float[Tensor, "batch n"]  # ‖θ'_j‖
+
+
+@dataclass(frozen=True, eq=False)
+class Swarm(System):
+    """n tokens that attend to each other; the last n numbers of a state are their radii."""
+
+    attention: Attention
+    tokens: int
+    matrices: Projections | None = field(default=None, kw_only=True)
+
+    @abstractmethod
+    def see(self, time: float, state: Float[Tensor, "batch m"]) -> Seen:
+        """What the observables are made of."""
+
+    def radius(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch n"]:
+        return state[:, -self.tokens :]
+
+    def rows(self, index: Int[Tensor, "some"]) -> "Swarm":
+        return replace(
+            self,
+            attention=self.attention.rows(index),
+            matrices=self.matrices and self.matrices.rows(index),
+            schemes=self.schemes.rows(index),
+        )
+
+    def to(self, dtype: torch.dtype) -> "Swarm":
+        matrices = self.matrices and self.matrices.to(dtype)
+        return replace(self, attention=self.attention.to(dtype), matrices=matrices)
+
+    def breaks(self, end: float) -> tuple[float, ...]:
+        return tuple(sorted({*super().breaks(end), *self.attention.weights.breaks(end)}))
+
+    def between(self, start: float, end: float) -> "Swarm":
+        weights = self.attention.weights
+        matrices = None if weights.identity else weights.at((start + end) / 2)
+        return replace(self, schemes=self.schemes.between(start, end), matrices=matrices)
+
+
+def check_batch(attention: Attention, batch: int, radius: float) -> None:
+    if len(attention.beta) != batch:
+        raise InputError(f"{len(attention.beta)} values of β for {batch} trajectories")
+    if not radius > 0:
+        raise InputError(f"a token needs a length above 0, got {radius:g}")
+
+
+@dataclass(frozen=True, eq=False)
+class Particles(Swarm):
+    """Directions and radii, under any matrices."""
+
+    dim: int
+
+    @staticmethod
+    def of(
+        directions: Float[Tensor, "batch n d"],
+        attention: Attention,
+        schemes: Scheme | Sequence[Scheme],
+        radius: float = 1.0,
+    ) -> "tuple[Particles, Float[Tensor, 'batch m']]":
+        """The system and its first state; one scheme for all trajectories or one for each."""
+        batch, tokens, dim = directions.shape
+        check_batch(attention, batch, radius)
+        weights = attention.weights
+        if not weights.identity and weights.dim != dim:
+            raise InputError(f"the matrices have {weights.dim} dimensions, the tokens {dim}")
+        if not weights.identity and len(weights.seeds) != batch:
+            raise InputError(f"{len(weights.seeds)} seeds for {batch} trajectories")
+        batched = SchemeBatch.of(schemes, batch, directions.device)
+        radii = torch.full_like(directions[..., 0], radius)
+        state = torch.cat([normalize(directions, dim=-1).flatten(1), radii], 1)
+        return Particles(attention, tokens, dim, schemes=batched), state
+
+    def directions(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch n d"]:
+        return state[:, : self.tokens * self.dim].unflatten(1, (self.tokens, self.dim))
+
+    def field(
+        self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
+    ) -> Float[Tensor, "batch m"]:
+        return self._move(time, state)[0]
+
+    def _move(
+        self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
+    ) -> tuple[Float[Tensor, "batch m"], Float[Tensor, "batch n"]]:
+        """θ' and r', and ‖A‖."""
+        moved = torch.empty_like(state)
+        directions = normalize(self.directions(state), dim=-1)
+        output = self.attention.output(directions, self.matrices)
+        radial = torch.linalg.vecdot(directions, output)
+        norm = output.norm(dim=-1)
+        pace, growth = self.schemes.rates(time, self.radius(state), radial, norm)
+        turn = torch.addcmul(output, radial[..., None], directions, value=-1)
+        torch.mul(turn, pace[..., None], out=self.directions(moved))
+        self.radius(moved).copy_(growth)
+        return moved, norm
+
+    def see(self, time: float, state: Float[Tensor, "batch m"]) -> Seen:
+        """Where the matrices change at `time`, with the new ones."""
+        weights = self.attention.weights
+        here = self if weights.identity else replace(self, matrices=weights.at(time, state.dtype))
+        now = torch.full_like(state[:, 0], time, dtype=torch.float64)
+        moved, norm = here._move(now, state)
+        gaps = gaps_of(normalize(self.directions(state), dim=-1))
+        return Seen(gaps, self.radius(state), norm, self.directions(moved).norm(dim=-1))
+
+    def project(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch m"]:
+        directions = normalize(self.directions(state), dim=-1)
+        return torch.cat([directions.flatten(1), self.radius(state)], 1)
+
+    def size(
+        self, error: Float[Tensor, "batch m"], state: Float[Tensor, "batch m"]
+    ) -> Float[Tensor, "batch"]:
+        """The farthest any token is off, in radians; of a radius, as a share of it."""
+        off = self.directions(error).norm(dim=-1).amax(-1)
+        longer = (self.radius(error) / self.radius(state)).abs().amax(-1)
+        return torch.maximum(off, longer)
