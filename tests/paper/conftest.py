@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,7 @@ class Attended:
 def attended(model: Any, tokens: Tensor) -> Callable[[int, int], Attended]:
     """attended(window, length)."""
 
+    @cache
     def of(window: int, length: int) -> Attended:
         before = model.config._attn_implementation
         model.set_attn_implementation("eager")

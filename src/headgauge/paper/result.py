@@ -55,7 +55,7 @@ class _TimingFile(TypedDict):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reproduction:
-    """`scans` has a run for each text, `paper` the frames of `results.paper_schema` by name,
+    """`scans` has a run for each text, `paper` the frames of `runs.paper_schema` by name,
     `timing` a row per algorithm on the first text."""
 
     scans: dict[str, ScanResult]

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from headgauge.paper.verdicts import discussion as judges
+from headgauge.paper.verdicts import separability as judges
 from headgauge.paper.verdicts.evidence import Evidence
 from headgauge.runs.paper_schema import (
     FEW_ROWS,

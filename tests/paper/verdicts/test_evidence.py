@@ -139,7 +139,7 @@ def test_a_curve_is_that_of_the_models_own_rule(frames):
     other = fig2a.with_columns(rule=fig2a["rule"].replace({"model": "ssmax"}))
     elsewhere = fig2a.with_columns(vectors=fig2a["vectors"].replace({"final": "value"}))
     evidence = Evidence({"fig2a": other.vstack(elsewhere).vstack(fig2a)}, frames.choice)
-    curve = evidence.curve("fig2a", "distance", "length")
+    curve = evidence.curve("fig2a", "distance")
     assert list(curve) == [32, 64]
     assert curve[64]["mean"] == 2.0
     assert [row["mean"] for row in evidence.others("fig2a")] == [1.0, 2.0, 3.0]

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from headgauge.paper.verdicts import assumptions, critical, discussion, distance, sensitivity
+from headgauge.paper.verdicts import assumptions, critical, distance, sensitivity, separability
 from headgauge.paper.verdicts.evidence import Claim, Evidence, Seen
 from headgauge.runs.paper_schema import (
     DEPENDS,
@@ -31,13 +31,17 @@ CLAIMS: tuple[Claim, ...] = (
     *assumptions.CLAIMS,
     *distance.CLAIMS,
     *critical.CLAIMS,
-    distance.separability_settles,
-    distance.upper_bound_tracks,
+    separability.separability_settles,
+    separability.upper_bound_tracks,
     *sensitivity.CLAIMS,
-    *discussion.CLAIMS,
+    separability.three_heads_cover,
+    separability.signs_of_saturation,
+    separability.length_aware_restores,
+    separability.cold_is_no_gain,
+    separability.run_time,
 )
 # Neither the vectors and keys nor the reading of Algorithm 5 play a part: every text judges these.
-FREE = (assumptions.largest_vanishes, assumptions.corollary_1_near, discussion.run_time)
+FREE = (assumptions.largest_vanishes, assumptions.corollary_1_near, separability.run_time)
 _HELD = {REPRODUCED, PRINTED_ONLY}
 _DECIDED = {*_HELD, NOT_REPRODUCED}
 

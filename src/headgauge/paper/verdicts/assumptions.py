@@ -28,10 +28,8 @@ from headgauge.paper.verdicts.evidence import (
 )
 def largest_vanishes(evidence: Evidence) -> Seen | None:
     """Like 1/L: the exponent of the mean largest weight is within `VANISHES`."""
-    curve, off_sink, mass = (
-        evidence.curve("vanishing", measure, "length")
-        for measure in ("largest_weight", "largest_off_sink", "top_mass")
-    )
+    measures = ("largest_weight", "largest_off_sink", "top_mass")
+    curve, off_sink, mass = evidence.curves("vanishing", *measures)
     found = growth(curve)
     if found is None:
         return None
@@ -40,12 +38,12 @@ def largest_vanishes(evidence: Evidence) -> Seen | None:
         if other:
             shown.append(f"{words} {power(growth(other), ends=False)}, {at_longest(other, 2)}")
     rules = evidence.frames["vanishing"]["rule"].unique(maintain_order=True)
-    slopes = {
-        rule: growth(evidence.curve("vanishing", "largest_weight", "length", rule))
-        for rule in rules
-        if rule != "model"
-    }
-    others = ", ".join(f"{rule} {power(each, ends=False)}" for rule, each in slopes.items() if each)
+    slopes = {rule: growth(evidence.curve("vanishing", measures[0], rule)) for rule in rules}
+    others = ", ".join(
+        f"{rule} {power(slope, ends=False)}"
+        for rule, slope in slopes.items()
+        if rule != "model" and slope
+    )
     return Seen(
         "; ".join(shown),
         verdict=word(
@@ -65,10 +63,10 @@ def largest_vanishes(evidence: Evidence) -> Seen | None:
 )
 def corollary_1_near(evidence: Evidence) -> Seen | None:
     """Near: the printed bound on the largest weight is within `BOUND_NEAR` of it, and below 1."""
-    weights = evidence.curve("vanishing", "largest_weight", "length")
+    weights = evidence.curve("vanishing", "largest_weight")
     last = max(weights, default=0)
     bounds = {
-        form: evidence.curve("vanishing", f"bound_{form}", "length").get(last)
+        form: evidence.row("vanishing", measure=f"bound_{form}", rule="model", length=last)
         for form in ("printed", "range", "mean")
     }
     printed = bounds["printed"]

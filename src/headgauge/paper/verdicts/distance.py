@@ -1,13 +1,11 @@
-"""Figures 2a, 2b and 3: the distance, its expectation, its bound; separability and its bound."""
+"""Figures 2a and 2b: the distance, its expectation, its bound."""
 
 import math
-from itertools import pairwise
 
 from headgauge.paper import limits
 from headgauge.paper.verdicts.evidence import (
+    Curve,
     Evidence,
-    Interval,
-    Row,
     Seen,
     above,
     at_longest,
@@ -24,7 +22,6 @@ from headgauge.paper.verdicts.evidence import (
     within,
     word,
 )
-from headgauge.registry.published import PLATEAU, SETTLED
 
 
 @claim(
@@ -35,7 +32,7 @@ from headgauge.registry.published import PLATEAU, SETTLED
 )
 def distance_grows(evidence: Evidence) -> Seen | None:
     """Linear: the slope of log d̃ over log L is within `LINEAR`."""
-    curve = evidence.curve("fig2a", "distance", "length")
+    curve = evidence.curve("fig2a", "distance")
     found = growth(curve)
     return found and Seen(
         f"{power(found)}; {at_longest(curve)}",
@@ -53,9 +50,8 @@ def distance_grows(evidence: Evidence) -> Seen | None:
 )
 def expectation_grows(evidence: Evidence) -> Seen | None:
     """The same of the expectation, under both formulas."""
-    printed, corrected, upper = (
-        evidence.curve("fig2a", f"expected_{form}", "length")
-        for form in ("printed", "appendix", "upper")
+    printed, corrected, upper = evidence.curves(
+        "fig2a", "expected_printed", "expected_appendix", "expected_upper"
     )
     found = [growth(printed), growth(corrected)]
     if None in found:
@@ -81,10 +77,9 @@ def expectation_grows(evidence: Evidence) -> Seen | None:
 )
 def bound_is_safe(evidence: Evidence) -> Seen | None:
     """In the means over heads: safe is never below the distance, conservative well above it."""
-    bound, distance = (
-        evidence.curve("fig2a", name, "length") for name in ("bound_printed", "distance")
-    )
-    ratios = {at: bound[at]["mean"] / distance[at]["mean"] for at in distance if at in bound}
+    measures = ("bound_printed", "bound_upper", "distance")
+    bound, upper, distance = evidence.curves("fig2a", *measures)
+    ratios = _over(bound, distance)
     if not ratios:
         return None
     longest = max(ratios)
@@ -93,19 +88,21 @@ def bound_is_safe(evidence: Evidence) -> Seen | None:
     return Seen(
         f"{ratios[longest]:.2f} × the distance at L = {longest}",
         verdict=word(both(safe, above(wide, limits.CONSERVATIVE)), enough(distance[max(distance)])),
-        corrected=_sandwich(evidence, "fig2a", "length"),
+        corrected=_sandwich(upper, distance),
         comment="Theorem 1.1 is true for the top N; the two-sided sandwich costs less and is "
         "tighter.",
     )
 
 
-def _sandwich(evidence: Evidence, figure: str, along: str) -> str:
+def _over(curve: Curve, distance: Curve) -> dict[int, float]:
+    """The ratios of the means, where both are."""
+    return {at: row["mean"] / distance[at]["mean"] for at, row in curve.items() if at in distance}
+
+
+def _sandwich(upper: Curve, distance: Curve) -> str:
     """How far the corrected sandwich is above the distance, at the last place of a figure."""
-    upper, distance = (evidence.curve(figure, name, along) for name in ("bound_upper", "distance"))
-    last = max(upper.keys() & distance.keys(), default=None)
-    if last is None:
-        return "not measured"
-    return f"sandwich: {upper[last]['mean'] / distance[last]['mean']:.3f} × the distance"
+    ratios = _over(upper, distance)
+    return f"sandwich: {ratios[max(ratios)]:.3f} × the distance" if ratios else "not measured"
 
 
 @claim(
@@ -119,7 +116,7 @@ def distance_levels_off(evidence: Evidence) -> Seen | None:
 
     A band that windows share moves the whole curve: its ends are compared with each other.
     """
-    curve = evidence.curve("fig2b", "distance", "top_n")
+    curve = evidence.curve("fig2b", "distance")
     if not {1, 20, 100} <= curve.keys():
         return None
     share = moved(*(curve[n]["mean"] for n in (1, 20, 100)))
@@ -148,13 +145,14 @@ def moved(one: float, twenty: float, hundred: float) -> float:
 )
 def expectation_converges(evidence: Evidence) -> Seen | None:
     """Converged: within `CONVERGED` of the distance at N = 100, and closer than at N = 5."""
-    distance = evidence.curve("fig2b", "distance", "top_n")
+    distance = evidence.curve("fig2b", "distance")
     shown, holds = [], []
     for form in ("printed", "appendix"):
-        curve = evidence.curve("fig2b", f"expected_{form}", "top_n")
-        if not {5, 100} <= curve.keys() & distance.keys():
+        curve = evidence.curve("fig2b", f"expected_{form}")
+        ratios = _over(curve, distance)
+        if not {5, 100} <= ratios.keys():
             return None
-        early, late = (curve[n]["mean"] / distance[n]["mean"] for n in (5, 100))
+        early, late = ratios[5], ratios[100]
         shown.append(f"E/d̃ = {early:.2g} at N = 5, {late:.2g} at N = 100")
         low, high = map(math.log, ratio(reach(curve[100]), reach(distance[100])))
         near = within((low, high), (-limits.CONVERGED, limits.CONVERGED))
@@ -171,12 +169,11 @@ def expectation_converges(evidence: Evidence) -> Seen | None:
 @claim("bound tightens", "Fig. 2b", "The upper bound tightens as N grows towards 100.", "tightens")
 def bound_tightens(evidence: Evidence) -> Seen | None:
     """Tightens: bound over distance is smaller at N = 100 than at N = 20."""
-    bound, distance = (
-        evidence.curve("fig2b", name, "top_n") for name in ("bound_printed", "distance")
-    )
-    if not {20, 100} <= bound.keys() & distance.keys():
+    measures = ("bound_printed", "bound_upper", "distance")
+    bound, upper, distance = evidence.curves("fig2b", *measures)
+    ratios = {n: each for n, each in _over(bound, distance).items() if n in (1, 20, 100)}
+    if not {20, 100} <= ratios.keys():
         return None
-    ratios = {n: bound[n]["mean"] / distance[n]["mean"] for n in (1, 20, 100) if n in bound}
     ends = [
         [reach(bound[n])[side] / reach(distance[n])[side] for n in (20, 100)] for side in (0, 1)
     ]
@@ -187,90 +184,9 @@ def bound_tightens(evidence: Evidence) -> Seen | None:
     return Seen(
         f"bound/d̃ = {shown} at N = {', '.join(map(str, ratios))}",
         verdict=word(tight, enough(distance[max(distance)])),
-        corrected=_sandwich(evidence, "fig2b", "top_n"),
+        corrected=_sandwich(upper, distance),
         comment="" if tight else loose,
     )
-
-
-@claim(
-    "separability settles at .70–.85",
-    "Fig. 3",
-    "N_s/N falls up to N ≈ 16, then stays between .70 and .85.",
-    ".70 to .85",
-)
-def separability_settles(evidence: Evidence) -> Seen | None:
-    """Falls to N = 16, and every mean from there to 100 is in .70 to .85."""
-    curve = evidence.curve("fig3", "separability", "top_n")
-    early = [row["mean"] for n, row in curve.items() if n <= SETTLED]
-    late = [row for n, row in curve.items() if n >= SETTLED]
-    if not late:
-        return None
-    falls = len(early) > 1 and all(b < a for a, b in pairwise(early))
-    settles = both(*(within(reach(row), PLATEAU) for row in late))
-    choices = evidence.frames["choices"]
-    inside = choices.filter(
-        choices["plateau_low"] >= PLATEAU[0], choices["plateau_high"] <= PLATEAU[1]
-    )
-    which = ["/".join(names) for names in inside.select("vectors", "scale", "keys").rows()]
-    low, high = choices["plateau_low"].min(), choices["plateau_high"].max()
-    between = "no numbers" if low is None or high is None else f"{low:.2f} and {high:.2f}"
-    means, last = [row["mean"] for row in late], late[-1]
-    shown = f"{min(means):.2f} to {max(means):.2f} for N = {SETTLED} to {last['top_n']}"
-    if last["low"] is not None:
-        shown += (
-            f" (at N = {last['top_n']}: {last['mean']:.3f}, 95 % {last['low']:.3f} to "
-            f"{last['high']:.3f})"
-        )
-    return Seen(
-        shown,
-        verdict=word(both(falls, settles), enough(last)),
-        corrected="same (a measurement, not a bound)",
-        comment=f"In the band: {', '.join(which) or 'no choice'}; all {len(choices)} choices lie "
-        f"between {between}. No bound implies it.",
-    )
-
-
-@claim(
-    "upper bound tracks the maxima",
-    "Fig. 3",
-    "Theorem 2's upper bound tracks the empirical maxima closely.",
-    "tracks closely",
-)
-def upper_bound_tracks(evidence: Evidence) -> Seen | None:
-    """Tracks: within `TRACKS` of the largest head's mean at every N.
-
-    At best it is reproduced with the printed formula alone: the bound is false, and what is true
-    needs vectors that no model has.
-    """
-    bound, found = (
-        evidence.curve("fig3", name, "top_n")
-        for name in ("separability_printed_upper", "separability")
-    )
-    gaps = {n: bound[n]["mean"] - row["maximum"] for n, row in found.items() if n in bound}
-    if not gaps:
-        return None
-    widest = max(gaps, key=lambda n: abs(gaps[n]))
-    broken = ", ".join(str(n) for n, gap in gaps.items() if gap < 0)
-    near = [_gap_reach(bound[n], found[n]) for n in gaps]
-    return Seen(
-        f"within {abs(gaps[widest]):.3f} (at N = {widest}); "
-        + (f"the maximum exceeds it at N = {broken}" if broken else "above"),
-        verdict=either(
-            both(*(within(each, (-limits.TRACKS, limits.TRACKS)) for each in near)),
-            False,
-            judged=enough(found[max(found)]),
-        ),
-        corrected="no bound without independent, uniform vectors",
-        comment="The bound is false (N = 1 always violates it), and with the paper's radius it can "
-        "never fall below .939: it is near any maximum that is near 1.",
-    )
-
-
-def _gap_reach(bound: Row, found: Row) -> Interval:
-    """Bound less largest head, with the bands of both: a head's moves like the mean's, at least."""
-    (low, high), (least, most) = reach(bound), reach(found)
-    gap = found["maximum"] - found["mean"]
-    return low - most - gap, high - least - gap
 
 
 CLAIMS = (

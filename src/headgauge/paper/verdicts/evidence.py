@@ -22,6 +22,7 @@ Row = Mapping[str, Any]
 Curve = Mapping[Any, Row]
 Interval = tuple[float, float]
 Growth = tuple[float, Interval]  # an exponent, and those that the points' intervals allow
+_OVER_LENGTH = ("vanishing", "fig2a")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +47,14 @@ class Evidence:
         own = self.rows(figure)
         return [row for row in self.frames[figure].to_dicts() if row not in own]
 
-    def curve(
-        self, figure: str, measure: str, along: str, rule: str = "model"
-    ) -> dict[int, dict[str, Any]]:
+    def curve(self, figure: str, measure: str, rule: str = "model") -> dict[int, dict[str, Any]]:
         """A measure's rows by L or N, under the model's own rule unless another is named."""
+        along = "length" if figure in _OVER_LENGTH else "top_n"
         found = {row[along]: row for row in self.rows(figure, measure=measure, rule=rule)}
         return dict(sorted(found.items()))
+
+    def curves(self, figure: str, *measures: str) -> list[dict[int, dict[str, Any]]]:
+        return [self.curve(figure, measure) for measure in measures]
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,109 @@
-"""Discussion, guidelines (as far as a model that is not trained further can test them), times."""
+"""Figure 3, and what discussion and guidelines make of it: what heads separate; and the run time.
+
+Guidelines are tested as far as a model that is not trained further can test them.
+"""
+
+from itertools import pairwise
 
 from headgauge.paper import limits
 from headgauge.paper.choices import COLD_RULES, LENGTH_AWARE
 from headgauge.paper.verdicts.evidence import (
     Evidence,
+    Interval,
+    Row,
     Seen,
     above,
     below,
     both,
     claim,
+    either,
     enough,
     reach,
     told,
     within,
     word,
 )
-from headgauge.registry.published import HEADS_TOGETHER, RUN_TIME, SEPARABLE
+from headgauge.registry.published import HEADS_TOGETHER, PLATEAU, RUN_TIME, SEPARABLE, SETTLED
 from headgauge.runs.paper_schema import UNTESTABLE
 from headgauge.theory.normalization.coverage import multi_head_coverage
+
+
+@claim(
+    "separability settles at .70–.85",
+    "Fig. 3",
+    "N_s/N falls up to N ≈ 16, then stays between .70 and .85.",
+    ".70 to .85",
+)
+def separability_settles(evidence: Evidence) -> Seen | None:
+    """Falls to N = 16, and every mean from there to 100 is in .70 to .85."""
+    curve = evidence.curve("fig3", "separability")
+    early = [row["mean"] for n, row in curve.items() if n <= SETTLED]
+    late = [row for n, row in curve.items() if n >= SETTLED]
+    if not late:
+        return None
+    falls = len(early) > 1 and all(b < a for a, b in pairwise(early))
+    settles = both(*(within(reach(row), PLATEAU) for row in late))
+    choices = evidence.frames["choices"]
+    inside = choices.filter(
+        choices["plateau_low"] >= PLATEAU[0], choices["plateau_high"] <= PLATEAU[1]
+    )
+    which = ["/".join(names) for names in inside.select("vectors", "scale", "keys").rows()]
+    low, high = choices["plateau_low"].min(), choices["plateau_high"].max()
+    between = "no numbers" if low is None or high is None else f"{low:.2f} and {high:.2f}"
+    means, last = [row["mean"] for row in late], late[-1]
+    shown = f"{min(means):.2f} to {max(means):.2f} for N = {SETTLED} to {last['top_n']}"
+    if last["low"] is not None:
+        shown += (
+            f" (at N = {last['top_n']}: {last['mean']:.3f}, 95 % {last['low']:.3f} to "
+            f"{last['high']:.3f})"
+        )
+    return Seen(
+        shown,
+        verdict=word(both(falls, settles), enough(last)),
+        corrected="same (a measurement, not a bound)",
+        comment=f"In the band: {', '.join(which) or 'no choice'}; all {len(choices)} choices lie "
+        f"between {between}. No bound implies it.",
+    )
+
+
+@claim(
+    "upper bound tracks the maxima",
+    "Fig. 3",
+    "Theorem 2's upper bound tracks the empirical maxima closely.",
+    "tracks closely",
+)
+def upper_bound_tracks(evidence: Evidence) -> Seen | None:
+    """Tracks: within `TRACKS` of the largest head's mean at every N.
+
+    At best it is reproduced with the printed formula alone: the bound is false, and what is true
+    needs vectors that no model has.
+    """
+    bound, found = evidence.curves("fig3", "separability_printed_upper", "separability")
+    gaps = {n: bound[n]["mean"] - row["maximum"] for n, row in found.items() if n in bound}
+    if not gaps:
+        return None
+    widest = max(gaps, key=lambda n: abs(gaps[n]))
+    broken = ", ".join(str(n) for n, gap in gaps.items() if gap < 0)
+    near = [_gap_reach(bound[n], found[n]) for n in gaps]
+    return Seen(
+        f"within {abs(gaps[widest]):.3f} (at N = {widest}); "
+        + (f"the maximum exceeds it at N = {broken}" if broken else "above"),
+        verdict=either(
+            both(*(within(each, (-limits.TRACKS, limits.TRACKS)) for each in near)),
+            False,
+            judged=enough(found[max(found)]),
+        ),
+        corrected="no bound without independent, uniform vectors",
+        comment="The bound is false (N = 1 always violates it), and with the paper's radius it can "
+        "never fall below .939: it is near any maximum that is near 1.",
+    )
+
+
+def _gap_reach(bound: Row, found: Row) -> Interval:
+    """Bound less largest head, with the bands of both: a head's moves like the mean's, at least."""
+    (low, high), (least, most) = reach(bound), reach(found)
+    gap = found["maximum"] - found["mean"]
+    return low - most - gap, high - least - gap
 
 
 @claim(
@@ -57,7 +143,7 @@ def signs_of_saturation(evidence: Evidence) -> Seen | None:
     entropy = rows.pop("entropy_share", None)
     if entropy is None:
         return None
-    shares = evidence.curve("fig3", "separability", "top_n")
+    shares = evidence.curve("fig3", "separability")
     others = ", ".join(f"{s.replace('_', ' ')} {row['correlation']:.2f}" for s, row in rows.items())
     return Seen(
         f"rank correlation of entropy and N_s/N over {entropy['heads']} heads: "
@@ -81,14 +167,14 @@ def length_aware_restores(evidence: Evidence) -> Seen | None:
     """SSMax that equals softmax at n = 256 raises N_s/N at the longest L by `RESTORES`."""
     gain = evidence.row("gains", measure="separability", rule=LENGTH_AWARE)
     own, aware, full = (
-        evidence.curve("fig3", "separability", "top_n", rule).get(gain["top_n"]) if gain else None
+        evidence.row("fig3", measure="separability", rule=rule, top_n=SETTLED)
         for rule in ("model", LENGTH_AWARE, "ssmax")
     )
     if gain is None or own is None or aware is None:
         return None
     two = evidence.row("coverage", heads=2)
     return Seen(
-        f"N_s/N at N = {gain['top_n']}, L = {own['length']}: {own['mean']:.3f}, with SSMax that "
+        f"N_s/N at N = {SETTLED}, L = {own['length']}: {own['mean']:.3f}, with SSMax that "
         f"equals softmax at n = 256 {aware['mean']:.3f}, a change of {told(gain, 3, 'change')}"
         + (f"; with s = 1 {full['mean']:.3f}" if full else "")
         + (f"; two heads cover {two['covered']:.2f}" if two else ""),
@@ -111,7 +197,7 @@ def cold_is_no_gain(evidence: Evidence) -> Seen | None:
         for measure in ("separability", "jacobian")
     )
     own, warm, cold = (
-        evidence.curve("fig3", "separability", "top_n", rule).get(gain["top_n"]) if gain else None
+        evidence.row("fig3", measure="separability", rule=rule, top_n=SETTLED)
         for rule in ("model", *COLD_RULES)
     )
     if gain is None or norm is None or warm is None or cold is None:
@@ -119,7 +205,7 @@ def cold_is_no_gain(evidence: Evidence) -> Seen | None:
     rises = above(reach(norm, "change"), limits.RISES)
     return Seen(
         f"from T = .1 to .01 the exact norm, in the mean over heads, is {told(norm, 2, 'change')} "
-        f"times as large; N_s/N at N = {gain['top_n']} goes from {warm['mean']:.3f} to "
+        f"times as large; N_s/N at N = {SETTLED} goes from {warm['mean']:.3f} to "
         f"{cold['mean']:.3f}, by {told(gain, 3, 'change')}"
         + (f" ({own['mean']:.3f} at the model's own T)" if own else ""),
         verdict=word(
@@ -145,12 +231,3 @@ def run_time(evidence: Evidence) -> Seen:
         comment="Another machine and model. timing.json has our time of each algorithm and the "
         "literal loop's, measured on a sample in the same run.",
     )
-
-
-CLAIMS = (
-    three_heads_cover,
-    signs_of_saturation,
-    length_aware_restores,
-    cold_is_no_gain,
-    run_time,
-)
