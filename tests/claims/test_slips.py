@@ -9,10 +9,8 @@ from claims.mutants import instead, power, scaled, with_argument
 from headgauge.particles import schemes
 
 ATTEND = "particles.equiangular.Equiangular.attend"
-BOUND, SIZE = (
-    "theory.dynamics.theorems.attention_bound_stated",
-    "theory.dynamics.theorems.attention_size",
-)
+THEOREMS = "theory.dynamics.theorems"
+BOUND, SIZE = f"{THEOREMS}.attention_bound_stated", f"{THEOREMS}.attention_size"
 RATES, SCALE = f"{THEOREMS}.cone_rates", f"{THEOREMS}.cone_scale"
 GAIN, LIMIT = "theory.dynamics.schemes.PeriLn.gain", "theory.dynamics.long_context.limit"
 COSINE = "theory.dynamics.long_context.output_cosine"

@@ -5,7 +5,7 @@ import math
 import torch
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import close, doubles, generator, highest, normal, violated
+from headgauge.claims.sampling import close, doubles, flat, generator, highest, normal, violated
 from headgauge.theory.normalization import general_normalizer, sensitivity
 
 
@@ -57,15 +57,15 @@ def lemma_2() -> Finding:
         )
     )
     # One value, one slope: the norm is F'/(LF), which the smallest value alone then gives.
-    flat, slope = torch.full((4,), 2.0, dtype=torch.float64), torch.ones(4, dtype=torch.float64)
-    by_smallest = general_normalizer.smallest_value_bound(flat, slope)
+    equal, slope = torch.full((4,), 2.0, dtype=torch.float64), torch.ones(4, dtype=torch.float64)
+    by_smallest = general_normalizer.smallest_value_bound(equal, slope)
     by_hand = (
-        close(general_normalizer.spectral_norm(flat, slope), 1 / 8)
+        close(general_normalizer.spectral_norm(equal, slope), 1 / 8)
         and close(by_smallest, 1 / 8)
         # ‖F′‖ = 2, ‖F‖ = 4: 2·(1/8 + 4/64).
-        and close(general_normalizer.euclidean_bound(flat, slope), 3 / 8)
+        and close(general_normalizer.euclidean_bound(equal, slope), 3 / 8)
     )
-    capped = general_normalizer.lemma_2_printed(flat / 1000, slope)
+    capped = general_normalizer.lemma_2_printed(equal / 1000, slope)
     return Finding(
         # max|F'| = 1: 1/4000 + 2000/4000².
         printed=not (norm > printed and close(printed, 3.75e-4) and close(capped, math.sqrt(2))),
@@ -139,8 +139,8 @@ def corollary_from_lemma() -> Finding:
         general_normalizer.uncapped_lemma_2_printed(f, f / temperature) / (ratio + ratio**2),
         1 / temperature,
     )
-    flat = torch.ones(2, dtype=torch.float64)
-    at_flat = general_normalizer.uncapped_lemma_2_printed(flat, flat).item()
+    ones = torch.ones(2, dtype=torch.float64)
+    at_flat = general_normalizer.uncapped_lemma_2_printed(ones, ones).item()
     exceeding = int((lemma > sensitivity.corollary_3_printed(1.0)).sum())
     # Directly: the Jacobian of softmax is C(p), and λ₁(C) ≤ ‖C‖_F ≤ ½, attained at the tie.
     p = f / f.sum(-1, keepdim=True)

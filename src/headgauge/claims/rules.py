@@ -198,22 +198,22 @@ def length_aware() -> Finding:
         numbers[f"SSMax weight for sR={product:g}, L=100000"] = weights[-1]
     kept = ends[2.0] > 0.9999 and close(ends[1.0], 0.5, 1e-5)
     lost = close(ends[0.5], 100_000**-0.5, 1e-4)
-    flat = []
+    spread = []
     for s in (0.5, 2.0):
         logits, density = _random_rows(100_000, "uniform of width 4", source)
         largest = normalizers.get("ssmax", s=s)(logits).amax(-1).mean().item()
-        flat.append(largest / random_logits.ssmax_largest(s, density, 100_000))
+        spread.append(largest / random_logits.ssmax_largest(s, density, 100_000))
     # What it costs: two tied logits far above the rest have the norm s log L/2.
     rule = normalizers.get("ssmax", s=2.0)
     tied = torch.full((1_000,), -50.0, dtype=torch.float64)
     tied[:2] = 0.0
     norm = rule.spectral_norm(tied).item()
-    numbers["largest weight over s log L/(fL), independent uniform logits, L=100000"] = flat[0]
-    numbers["the same for s=2"] = flat[1]
+    numbers["largest weight over s log L/(fL), independent uniform logits, L=100000"] = spread[0]
+    numbers["the same for s=2"] = spread[1]
     numbers["Jacobian norm at two tied logits, s=2, L=1000"] = norm
     return Finding(
         # sR = ½ and independent logits: the largest weight tends to 0.
-        printed=not (lost and close(flat, 1.0, 0.02)),
+        printed=not (lost and close(spread, 1.0, 0.02)),
         conditional=kept,
         corrected=all(formula) and close(norm, math.log(1_000)),
         numbers=numbers,
