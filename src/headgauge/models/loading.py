@@ -12,7 +12,6 @@ import json
 import re
 import shutil
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -218,8 +217,8 @@ def _quantisation(config: Any) -> str | None:
     found = getattr(config, "quantization_config", None)
     if found is None:
         return None
-    known = found.get if isinstance(found, dict) else partial(getattr, found)
-    return plain(str(known("quant_method", "quantised")))
+    known = found if isinstance(found, dict) else found.to_dict()
+    return plain(str(known.get("quant_method", "quantised")))
 
 
 def _tokenizer(path: Path) -> tuple[Any, str | None, FileWord | None]:
