@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import Comparison, compare
-from headgauge import normalizers
-from headgauge.normalizers import kernels
+from headgauge import kernels, normalizers
 
 SHAPE = (12, 1024, 1024)
 ALPHA = 1.33

@@ -2,27 +2,17 @@
 
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from headgauge import engine
-from headgauge.normalizers import kernels
+from headgauge import engine, kernels
 from headgauge.theory.normalization import distance_bounds, expected_distance, separability
 from headgauge.theory.normalization.distance import distance, distances_to_context
 from headgauge.theory.normalization.selection import context_vector, selected_mass, top_n, weighted
 from unchecked import shapes_unchecked
-
-# numba's cache knows the file of a kernel, not those of the functions compiled into it: after an
-# edit to one of them the old kernel would be what is tested.
-_ENGINE = Path(str(engine.__file__)).parent
-_EDITED = max(source.stat().st_mtime for source in _ENGINE.glob("*.py"))
-for _index in _ENGINE.glob("__pycache__/*.nbi"):
-    if _index.stat().st_mtime < _EDITED:
-        _index.unlink(missing_ok=True)
 
 ROWS, KEYS, DIM = 6, 18, 5
 WEIGHTS = (
@@ -176,7 +166,7 @@ def check(
     top_ns: list[int],
     visible: Tensor | None = None,
     raw: bool = False,
-    paths: tuple[bool, ...] = (True, False),
+    compiled: bool = True,
     precision: engine.Precision = "float64",
 ) -> Worst:
     """Engine against the loop for both conventions; the largest error seen of each measure."""
@@ -186,33 +176,29 @@ def check(
     seen = torch.ones(weights.shape, dtype=torch.bool) if visible is None else visible
     worst: Worst = {}
     for keys in ("visible", "all"):
-        blocks = {}
-        for compiled in paths:
-            with kernels.use_compiled(compiled):
-                blocks[compiled] = engine.curves(weights, geometry, top_ns, visible, keys)
+        with kernels.use_compiled(compiled):
+            block = engine.curves(weights, geometry, top_ns, visible, keys)
         for row, at in np.ndindex(len(weights), len(top_ns)):
             counting = torch.ones_like(seen[row]) if keys == "all" else seen[row]
             n, count = top_ns[at], int(counting.sum())
             answers = bool(seen[row].any()) and (n <= count if keys == "all" else n < count)
             if not answers:
-                for block in blocks.values():
-                    assert all(np.isnan(v[row, at]) for v in vars(block).values())
+                assert all(np.isnan(v[row, at]) for v in vars(block).values())
                 continue
             a = (weights[row] * seen[row])[counting].double()
             with shapes_unchecked():  # theory's shapes have tests of their own
                 expected, sizes = literal(a, geometry.vectors[counting], n, not raw, within)
-            for compiled, block in blocks.items():
-                for name, value in expected.items():
-                    got = vars(block)[name][row, at]
-                    where = (name, keys, row, n, compiled, got, value)
-                    if not math.isfinite(value) or not math.isfinite(got):
-                        lost = name == "separability_printed_lower" and expected["radius"] < 1e-12
-                        assert got == value or (np.isnan(got) and np.isnan(value)) or lost, where
-                        continue
-                    error = abs(got - value)
-                    assert error <= within * sizes[name], (*where, error, sizes[name])
-                    if 0 < sizes[name] < math.inf:
-                        worst[name] = max(worst.get(name, 0.0), error / sizes[name])
+            for name, value in expected.items():
+                got = vars(block)[name][row, at]
+                where = (name, keys, row, n, got, value)
+                if not math.isfinite(value) or not math.isfinite(got):
+                    lost = name == "separability_printed_lower" and expected["radius"] < 1e-12
+                    assert got == value or (np.isnan(got) and np.isnan(value)) or lost, where
+                    continue
+                error = abs(got - value)
+                assert error <= within * sizes[name], (*where, error, sizes[name])
+                if 0 < sizes[name] < math.inf:
+                    worst[name] = max(worst.get(name, 0.0), error / sizes[name])
     return worst
 
 
@@ -238,8 +224,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(name, kinds)
 
 
-@pytest.fixture(params=[True, False], ids=["compiled", "torch"])
+@pytest.fixture(params=[True, False], ids=["compiled", "theory"])
 def path(request: pytest.FixtureRequest) -> Iterator[bool]:
-    """Both implementations."""
+    """The compiled rows, and what serves without them."""
     with kernels.use_compiled(request.param):
         yield request.param

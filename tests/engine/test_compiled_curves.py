@@ -26,7 +26,7 @@ def agree(found, wanted, within):
 
 @pytest.mark.parametrize(("precision", "within"), [("float64", 1e-12), ("float32", 1e-5)])
 @pytest.mark.parametrize("keys", ["visible", "all"])
-def test_the_gram_matrix_in_pieces(monkeypatch, path, precision, within, keys):
+def test_the_gram_matrix_in_pieces(monkeypatch, precision, within, keys):
     weights, vectors, visible = block()
     whole = engine.Geometry.of(vectors, precision=precision)
     wanted = engine.curves(weights, whole, [1, 4, 13, 90], visible, keys)
@@ -71,10 +71,10 @@ def test_rows_that_single_precision_cannot_answer_are_answered_in_double(monkeyp
 
     def watched(weights, visible, shared, *rest):
         asked.append((shared.precision, len(weights)))
-        return answer(weights, visible, shared, *rest)
+        answer(weights, visible, shared, *rest)
 
-    answer = compiled_curves._in_precision
-    monkeypatch.setattr(compiled_curves, "_in_precision", watched)
+    answer = compiled_curves.measure
+    monkeypatch.setattr(compiled_curves, "measure", watched)
     single = engine.Geometry.of(vectors, raw=True, precision="float32")
     found = engine.curves(weights, single, [1, 4], visible)
     assert asked == [("float32", 40), ("float64", 40)]

@@ -9,9 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from headgauge import engine
+from headgauge import engine, kernels
 from headgauge.engine import finite_differences
-from headgauge.normalizers import kernels
 from headgauge.theory.normalization import finite_difference as theory
 from headgauge.theory.normalization.sensitivity import spectral_norm
 
@@ -92,7 +91,8 @@ def _check(logits: Tensor, visible: Tensor) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_rows_against_theory(kind, path, unchecked):
+def test_every_kind_of_rows_against_theory(kind, unchecked):
+    """The compiled rows; that the others give the same numbers has a test of its own."""
     _check(*_rows(kind))
 
 

@@ -1,20 +1,124 @@
-"""No compiled row reads or writes beyond its arrays."""
+"""No compiled row reads or writes beyond its arrays.
 
-import os
-import subprocess
-import sys
+Compiled, an index too far would read or write anywhere. Here every kernel runs as the Python it is
+written in, where numpy looks at each index, on rows that take every branch.
+"""
+
+import importlib
 from pathlib import Path
 
+import numpy as np
+import pytest
+import torch
+from numba.core.dispatcher import Dispatcher
 
-def test_every_index_of_the_compiled_rows_is_within_its_array(tmp_path: Path) -> None:
-    script = Path(__file__).with_name("within_bounds.py")
-    # Less optimised: half of what compiling everything anew takes, and indices are the same.
-    checked = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "1"}
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        env=os.environ | checked,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+from headgauge import engine, normalizers
+from headgauge.engine import bits
+
+MODULES = [
+    importlib.import_module(name)
+    for name in (
+        *(f"headgauge.engine.{file.stem}" for file in Path(engine.__path__[0]).glob("[a-z]*.py")),
+        "headgauge.normalizers.entmax_rows",
     )
-    assert done.returncode == 0, done.stdout[-5000:]
+]
+KERNELS = {
+    value: f"{value.py_func.__module__}.{value.py_func.__name__}"
+    for module in MODULES
+    for value in vars(module).values()
+    if isinstance(value, Dispatcher)
+}
+
+
+@pytest.fixture
+def ran(monkeypatch) -> set[str]:
+    """The kernels as plain Python; which of them ran."""
+    ran: set[str] = set()
+
+    def watched(name, function):
+        def run(*arguments):
+            ran.add(name)
+            return function(*arguments)
+
+        return run
+
+    plain = {kernel: watched(name, kernel.py_func) for kernel, name in KERNELS.items()}
+    for module in MODULES:
+        for name, value in list(vars(module).items()):
+            if isinstance(value, Dispatcher):
+                monkeypatch.setattr(module, name, plain[value])
+    return ran
+
+
+def softmax_rows(rows: int, keys: int, scale: float = 2.0) -> tuple[torch.Tensor, torch.Tensor]:
+    logits = scale * torch.randn(rows, keys, generator=torch.Generator().manual_seed(keys))
+    return logits, torch.softmax(logits, -1)
+
+
+def curves_of_all_kinds(make) -> None:
+    for weights_kind in ("sharp", "tied", "negative", "below_one"):
+        for vectors_kind in ("random", "near_duplicates", "identical", "cancelling", "zero"):
+            for mask in ("causal", "holes"):
+                weights, vectors, visible = make(weights_kind, vectors_kind, mask)
+                for precision, keys in (("float64", "visible"), ("float32", "all")):
+                    geometry = engine.Geometry.of(vectors, raw=True, precision=precision)
+                    engine.curves(weights, geometry, [1, 2, 17, 18, 40], visible, keys)
+
+
+def curves_of_long_rows() -> None:
+    """Several pieces, and crowds of equal weights."""
+    logits, weights = softmax_rows(2, 1100)
+    weights[1] = torch.softmax(1e-3 * logits[1], -1)
+    vectors = torch.randn(1100, 3, generator=torch.Generator().manual_seed(0))
+    vectors[:40] = vectors[:1] + 1e-4 * vectors[:40]
+    for precision in ("float64", "float32"):
+        engine.curves(weights, engine.Geometry.of(vectors, precision=precision), [3, 60])
+    edge = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])  # of the ball, in single precision
+    geometry = engine.Geometry.of(edge, raw=True, precision="float32")
+    engine.curves(torch.tensor([[0.4, 0.3, 0.3]]), geometry, [2])
+
+
+def row_measures_of_all_kinds(make) -> None:
+    for mask in ("causal", "holes"):
+        for kind in ("random", "one_hot", "tied", "below_one", "negative"):
+            weights, _, visible = make(kind, "random", mask)
+            engine.row_measures(weights, visible, weights, 2 * weights)
+    for keys in (2, 70, 1500):
+        logits, weights = softmax_rows(2, keys)
+        logits[1] = -torch.arange(1, keys + 1).log()  # all buckets alike, which are sorted
+        engine.row_measures(weights, None, logits)
+
+
+def sensitivities() -> None:
+    logits, _ = softmax_rows(3, 30)
+    seen = torch.ones(3, 30, dtype=torch.bool).tril(20)
+    engine.sensitivity(logits, seen, (0.01, 1.0), (1e-3, 10.0), torch.ones(3, 30) / 30**0.5)
+
+
+def entmax_and_its_gradients() -> None:
+    logits, _ = softmax_rows(4, 20)
+    logits[0, 3] = torch.nan
+    mask = torch.ones(4, 20, dtype=torch.bool).tril(10)
+    for alpha in (1.0, 1.3, 1.5, 2.0):
+        given = torch.tensor(alpha, requires_grad=True), logits.clone().requires_grad_()
+        normalizers.get("entmax", alpha=given[0])(given[1], mask)[1:].square().sum().backward()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_every_index_of_the_compiled_rows_is_within_its_array(ran, make, unchecked) -> None:
+    curves_of_all_kinds(make)
+    curves_of_long_rows()
+    row_measures_of_all_kinds(make)
+    sensitivities()
+    entmax_and_its_gradients()
+    assert set(KERNELS.values()) - ran == set()
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_bits_are_ordered_like_the_numbers(real) -> None:
+    numbers = np.array([-np.inf, -2.5, -1e-30, 0.0, 1e-30, 1.0, 3.5, np.inf], real)
+    assert [bits.from_ordered(bits.ordered(x)) for x in numbers] == numbers.tolist()
+    for of, some in ((bits.ordered, numbers), (bits.as_bits, numbers[3:])):
+        found = [of(x) for x in some]
+        assert found == sorted(found)
+        assert {x.itemsize for x in found} == {real().itemsize}

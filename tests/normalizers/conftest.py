@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import note
 
-from headgauge import normalizers
-from headgauge.normalizers import Normalizer, kernels
+from headgauge import kernels, normalizers
+from headgauge.normalizers import Normalizer
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,14 @@ CASES = [Case(rule) for rule in RULES] + [
 
 # A rule without an instance here would pass every generic test by not taking it.
 assert {rule.name for rule in RULES} == set(normalizers.names())
+
+
+def every_rule() -> Iterator[Normalizer]:
+    """The same in one loop, for tests that draw their rows: a failure notes the rule."""
+    for case in CASES:
+        note(case.label)
+        with kernels.use_compiled(case.compiled):
+            yield case.rule
 
 
 @pytest.fixture(params=CASES, ids=lambda case: case.label)

@@ -1,3 +1,7 @@
+"""α-entmax, sparsemax and ASEntmax, compiled and in torch."""
+
+import math
+
 import entmax
 import pytest
 import torch
@@ -6,6 +10,7 @@ from hypothesis import strategies as st
 
 from headgauge import normalizers
 from headgauge.errors import InputError
+from headgauge.normalizers import ASEntmaxScale
 
 F64 = torch.float64
 pytestmark = pytest.mark.usefixtures("path")
@@ -136,3 +141,66 @@ def test_many_candidates_and_slow_supports() -> None:
     for alpha in (1.0, 1.1, 1.5, 1.9, 2.0):
         weights = normalizers.get("entmax", alpha=alpha)(logits)
         torch.testing.assert_close(weights.sum(-1), torch.ones(3, dtype=F64), rtol=0, atol=1e-12)
+
+
+def test_sparsemax_golden_values() -> None:
+    weights = normalizers.get("sparsemax")(torch.tensor([-2.0, 0.0, 0.5], dtype=F64))
+    torch.testing.assert_close(weights, torch.tensor([0, 0.25, 0.75], dtype=F64))
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=40))
+def test_sparsemax_agreement_with_the_entmax_package(values: list[float]) -> None:
+    logits = torch.tensor(values, dtype=F64)
+    ours, theirs = normalizers.get("sparsemax")(logits), entmax.sparsemax(logits, dim=-1)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_sparsemax_gradient_agrees_with_the_entmax_package() -> None:
+    logits = torch.randn(20, 33, generator=torch.Generator().manual_seed(0), dtype=F64)
+    gradient = torch.randn(20, 33, generator=torch.Generator().manual_seed(1), dtype=F64)
+    ours, theirs = logits.clone().requires_grad_(), logits.clone().requires_grad_()
+    normalizers.get("sparsemax")(ours).backward(gradient)
+    entmax.sparsemax(theirs, dim=-1).backward(gradient)
+    torch.testing.assert_close(ours.grad, theirs.grad)
+
+
+def test_sparsemax_norm_is_one_or_zero() -> None:
+    rule = normalizers.get("sparsemax")
+    logits = torch.tensor([[0.0, 0.5, -9.0], [0.0, 5.0, -9.0]], dtype=F64)
+    assert rule.spectral_norm(logits).tolist() == [1.0, 0.0]
+    assert rule.jacobian_bound(3) == 1.0
+
+
+def test_asentmax_is_entmax_of_scaled_logits() -> None:
+    logits = torch.randn(4, 9, dtype=F64)
+    factor = 1.2 + 0.5 * math.log(9) ** 0.8
+    ours = normalizers.get("asentmax", beta=0.5, gamma=0.8, delta=1.2)(logits)
+    torch.testing.assert_close(ours, normalizers.get("entmax")(factor * logits))
+
+
+def test_asentmax_parameters_from_the_queries_get_gradients() -> None:
+    torch.manual_seed(0)
+    scale = ASEntmaxScale(dim=8, heads=3)
+    beta, gamma = scale(torch.randn(2, 5, 8))
+    assert beta.shape == gamma.shape == (2, 3, 5)
+    assert (beta > 0).all()
+    assert (gamma.abs() < 2).all()
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()
+    # The first row sees one key: (log 1)^γ with γ < 0 would be infinite.
+    assert (gamma[..., 0] < 0).any()
+    weights = normalizers.get("asentmax", beta=beta, gamma=gamma)(torch.randn(2, 3, 5, 5), mask)
+    assert (weights[..., 0, 0] == 1).all()
+    weights.square().sum().backward()
+    for weight in (scale.to_beta.weight, scale.to_gamma.weight):
+        assert weight.grad is not None
+        assert weight.grad.isfinite().all()
+        assert weight.grad.abs().max() > 0
+
+
+def test_asentmax_gradcheck_in_its_parameters() -> None:
+    logits = torch.randn(2, 3, 6, generator=torch.Generator().manual_seed(0), dtype=F64)
+    inputs = [torch.full((3,), value, dtype=F64, requires_grad=True) for value in (0.5, -0.7, 1.1)]
+    assert torch.autograd.gradcheck(
+        lambda b, g, d: normalizers.get("asentmax", beta=b, gamma=g, delta=d)(logits), inputs
+    )

@@ -21,7 +21,7 @@ def test_products_are_those_of_the_dense_matrix() -> None:
     dense = jacobian.dense()
     torch.testing.assert_close(jacobian.product(vector), (dense @ vector[..., None])[..., 0])
     torch.testing.assert_close(
-        jacobian.transpose_product(vector), (dense.mT @ vector[..., None])[..., 0]
+        jacobian.transposed().product(vector), (dense.mT @ vector[..., None])[..., 0]
     )
 
 

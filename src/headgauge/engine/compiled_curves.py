@@ -6,29 +6,29 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headgauge.engine import geometry as shared
+from headgauge import kernels
+from headgauge.engine import geometry as limits
 from headgauge.engine import rows, selection_rows
 from headgauge.engine.geometry import PADDING, Geometry
-from headgauge.normalizers import kernels
 
-_REFERENCE = 2  # what `inside` says where only theory can tell
 _ROWS = 256  # that share a product: under a causal mask the first ones have few keys
 
 
 def measure(
-    weights: Tensor, visible: Tensor, geometry: Geometry, top_ns: np.ndarray, everything: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """(fields, rows, N) in the order of `rows.FIELDS`, and which (rows, N) are the reference's."""
-    out, told = _in_precision(weights, visible, geometry, top_ns, everything)
-    return out.transpose(2, 0, 1), told == _REFERENCE
+    weights: Tensor,
+    visible: Tensor,
+    geometry: Geometry,
+    top_ns: np.ndarray,
+    everything: bool,
+    out: np.ndarray,
+    doubtful: np.ndarray,
+) -> None:
+    """Fill out[row, N] where a row answers N, and doubtful[row, N] where only theory can tell N_s.
 
-
-def _in_precision(
-    weights: Tensor, visible: Tensor, geometry: Geometry, top_ns: np.ndarray, everything: bool
-) -> tuple[np.ndarray, np.ndarray]:
+    `top_ns` rises."""
     count, keys = weights.shape
     alpha, seen = weights.contiguous().numpy(), visible.contiguous().numpy()
-    spans = np.empty((count, 3), np.int64)
+    spans = np.empty(count, selection_rows.SPAN)
     places = np.empty((count, min(keys, top_ns[-1])), np.int32)
     hidden_weight = np.zeros(count, np.bool_)
     kernels.over_rows(
@@ -37,41 +37,33 @@ def _in_precision(
     )  # fmt: skip
     if hidden_weight.any():
         weights = torch.where(visible, weights, 0.0)
-    means, ontos = _products(weights, geometry, spans[:, 1])
-    out = np.full((count, len(top_ns), len(rows.FIELDS)), np.nan)
-    told = np.zeros((count, len(top_ns)), np.int8)
+    means, ontos = _products(weights, geometry, spans["end"])
     hard = np.zeros(count, np.bool_)
+    vectors = geometry.x[:keys], geometry.norms2, *geometry.nearest, geometry.running2
     for some, gram, gram_at in _gram_pieces(geometry, spans, places, top_ns, everything):
-        kernels.over_rows(
-            rows.measure,
-            some.stop - some.start,
-            (some.stop - some.start) * keys,
+        block = rows.Block(
             alpha[some],
             seen if len(seen) == 1 else seen[some],
             everything,
-            geometry.unit,
-            geometry.x[:keys],
-            geometry.padded_norms2,
-            gram,
-            gram_at,
-            *geometry.nearest,
-            geometry.running2,
-            means[some].numpy(),
-            ontos[some].numpy(),
             top_ns,
             spans[some],
             places[some],
-            out[some],
-            told[some],
-            hard[some],
+            means[some].numpy(),
+            ontos[some].numpy(),
         )
+        shared = rows.Shared(geometry.unit, *vectors, gram, gram_at)
+        length = some.stop - some.start
+        kernels.over_rows(
+            rows.measure, length, length * keys, block, shared, out[some], doubtful[some],
+            hard[some],
+        )  # fmt: skip
     if hard.any():
         again = torch.from_numpy(np.flatnonzero(hard))
         visible = visible if len(visible) == 1 else visible[again]
-        out[hard], told[hard] = _in_precision(
-            weights[again].double(), visible, geometry.double, top_ns, everything
-        )
-    return out, told
+        theirs, doubts = np.full_like(out[hard], np.nan), np.zeros_like(doubtful[hard])
+        double = weights[again].double(), visible, geometry.double
+        measure(*double, top_ns, everything, theirs, doubts)
+        out[hard], doubtful[hard] = theirs, doubts
 
 
 def _products(weights: Tensor, geometry: Geometry, ends: np.ndarray) -> tuple[Tensor, Tensor]:
@@ -109,7 +101,7 @@ def _gram_pieces(
         yield whole, geometry.gram, np.arange(geometry.keys)
         return
     row_bytes = geometry.keys * geometry.real.itemsize
-    n = spans[:, 2]
+    n = spans["n"]
     # The ranks in use: up to the largest asked N that the row can answer.
     within = np.searchsorted(top_ns, n if everything else n - 1, side="right")
     sizes = np.where(n > 0, np.concatenate([[0], top_ns])[within], 0)
@@ -117,9 +109,9 @@ def _gram_pieces(
     while waiting:
         some = waiting.pop()
         used = np.arange(places.shape[1]) < sizes[some, None]
-        chosen = np.unique((places[some] + spans[some, :1])[used])
+        chosen = np.unique((places[some] + spans["first"][some, None])[used])
         length = some.stop - some.start
-        if len(chosen) * row_bytes > shared.GRAM_BYTES and length > 1:
+        if len(chosen) * row_bytes > limits.GRAM_BYTES and length > 1:
             middle = some.start + length // 2
             waiting += [slice(middle, some.stop), slice(some.start, middle)]
             continue

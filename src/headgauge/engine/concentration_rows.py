@@ -4,15 +4,15 @@ Rows are read in their own precision and added up in float64; there is no copy o
 """
 
 import math
-from typing import no_type_check
 
 import numpy as np
 
+from headgauge.engine.selection_rows import span_of
 from headgauge.engine.sharpness_rows import BUCKETS, critical, largest
-from headgauge.engine.vector_code import literal, summed
+from headgauge.kernels import literal, summed
 
-# The places of the measures in the kernel's output.
-FIELDS = ("entropy", "sink_weight", "jacobian_norm", "max_logit", "critical")
+_NAMES = ("entropy", "sink_weight", "jacobian_norm", "max_logit", "critical")
+MEASURES = np.dtype([(name, np.float64) for name in _NAMES])
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _LEFT = 1e-13  # how far λ₁ may stay from the root, in units of itself
@@ -25,7 +25,6 @@ _TO_ROOT_HALF = np.int64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)
 
 
 @literal
-@no_type_check
 def _bits(p):
     """The bits of a weight, for weights ≥ 0 in their order; those of −0 are those of 0."""
     bits = np.float64(p).view(np.int64)
@@ -33,7 +32,6 @@ def _bits(p):
 
 
 @literal
-@no_type_check
 def _log(p):
     """log p for p ≥ 0 to the last bit or two, without a call, so that loops over it stay vectors.
 
@@ -52,7 +50,6 @@ def _log(p):
 
 
 @summed
-@no_type_check
 def _extremes(row):
     """The bits of the smallest and of the largest weight, for weights ≥ 0."""
     lowest, highest = _INFINITE, np.int64(0)
@@ -64,7 +61,6 @@ def _extremes(row):
 
 
 @summed
-@no_type_check
 def _second(row, highest):
     """The bits of the largest weight below the largest, and how many weights are the largest."""
     second, ties = np.int64(0), 0
@@ -76,7 +72,6 @@ def _second(row, highest):
 
 
 @summed
-@no_type_check
 def _sums(row, second, unit):
     """−Σ p log p, Σ p; and over p < p₂: Σ p, Σ p(p₂ − p)/p₂; and how many p are p₂."""
     entropy, total, mass, moment = 0.0, 0.0, 0.0, 0.0
@@ -93,7 +88,6 @@ def _sums(row, second, unit):
 
 
 @summed
-@no_type_check
 def _poles(row, second, nu):
     """Σ p/(ν + δ) and Σ p/(ν + δ)² over p < p₂, δ = p₂ − p, with ν and δ in units of p₂."""
     unit = 1.0 / second
@@ -108,7 +102,6 @@ def _poles(row, second, nu):
 
 
 @literal
-@no_type_check
 def _two_poles(p1, p2, gap, ties, mass, offset):
     """The root ν of p₁/(g − ν) = t p₂/ν + a/(ν + d), with ν and d = `offset` in units of p₂.
 
@@ -124,7 +117,6 @@ def _two_poles(p1, p2, gap, ties, mass, offset):
 
 
 @literal
-@no_type_check
 def _eigenvalue(row, p1, p2, ties, mass, moment, missing):
     """λ₁ of diag(p) − ppᵀ, the zero of Σ p_i/(p_i − λ) between p₂ and p₁.
 
@@ -158,8 +150,7 @@ def _eigenvalue(row, p1, p2, ties, mass, moment, missing):
 
 
 @literal
-@no_type_check
-def concentration(row):
+def _concentration(row):
     """Entropy and ‖∇α‖₂ of a row; NaN where they mean nothing."""
     lowest, highest = _extremes(row)
     if lowest < 0 or highest > _INFINITE:  # a negative weight, or NaN
@@ -178,22 +169,6 @@ def concentration(row):
 
 
 @literal
-@no_type_check
-def _span(seen):
-    """The first visible key, one past the last, and how many there are."""
-    count = 0
-    for i in range(seen.shape[0]):
-        count += seen[i] != 0  # a byte may hold more than 1
-    first, last = 0, seen.shape[0]
-    while first < last and not seen[first]:
-        first += 1
-    while first < last and not seen[last - 1]:
-        last -= 1
-    return first, last, count
-
-
-@literal
-@no_type_check
 def _counting(row, seen, first, last, count, kept):
     """The visible entries: a view where they are neighbours, else gathered."""
     if count == last - first:
@@ -207,9 +182,8 @@ def _counting(row, seen, first, last, count, kept):
 
 
 @literal
-@no_type_check
 def measure(weights, visible, logits, uncapped, first_key, logs, out, start, stop):
-    """Fill out[field, row]; rows without a visible key stay as they are.
+    """Fill out[row]; rows without a visible key stay as they are.
 
     `logits` and `uncapped` have no rows where there are none; without `uncapped` the largest logit
     is that of `logits`. logs[k] = log(k + 1).
@@ -220,17 +194,19 @@ def measure(weights, visible, logits, uncapped, first_key, logs, out, start, sto
     few_weights, few_logits = np.empty(keys, weights.dtype), np.empty(keys, logits.dtype)
     for row in range(start, stop):
         seen = visible[row % visible.shape[0]]
-        first, last, count = _span(seen)
+        first, last, count = span_of(seen)
         if count == 0:
             continue
-        out[1, row] = weights[row, first_key] if first_key < keys and seen[first_key] else 0.0
+        found = out[row]
+        sees_first = first_key < keys and seen[first_key]
+        found["sink_weight"] = weights[row, first_key] if sees_first else 0.0
         a = _counting(weights[row], seen, first, last, count, few_weights)
-        out[0, row], out[2, row] = concentration(a)
+        found["entropy"], found["jacobian_norm"] = _concentration(a)
         if len(logits):
             z = _counting(logits[row], seen, first, last, count, few_logits)
             top = largest(z)
-            out[3, row] = top
-            out[4, row] = critical(z, top, logs, gaps, kept, places, table)
+            found["max_logit"] = top
+            found["critical"] = critical(z, top, logs, gaps, kept, places, table)
         if len(uncapped):
             z = _counting(uncapped[row], seen, first, last, count, few_logits)
-            out[3, row] = largest(z)
+            found["max_logit"] = largest(z)

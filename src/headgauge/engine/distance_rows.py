@@ -7,12 +7,12 @@ up term by term; what is less than the share `lost` of R² is taken from the vec
 """
 
 import math
-from typing import no_type_check
 
 import numpy as np
 
-from headgauge.engine.compiling import as_bits, compiled, from_ordered, fused, ordered
-from headgauge.engine.separation_rows import difference2
+from headgauge.engine.bits import as_bits, from_ordered, ordered
+from headgauge.engine.loading_rows import difference2
+from headgauge.kernels import compiled, fused
 
 # Long rows are added up piece by piece, the pieces in float64; a piece with a lost square in it is
 # gone over again, not the whole row. Pieces are told by where they begin and end: a slice would be
@@ -22,13 +22,15 @@ PIECE = 512
 
 
 @fused
-@no_type_check
-def advance(gram, first, j0, j1, j2, j3, w0, w1, w2, w3, k0, k1, k2, k3, c, reached):
+def _advance(gram, first, rows, weights, squares, c, reached):
     """c += Σα_j⟨x_j, ·⟩ for the next four selected j; `reached` = max ‖x_j‖² − 2⟨x_j, ·⟩ so far.
 
     Four at a time, because reading and writing c and `reached` costs more than the sums. The rows
     of the Gram matrix and its first column come unsigned: see `PIECE`.
     """
+    j0, j1, j2, j3 = rows
+    w0, w1, w2, w3 = weights
+    k0, k1, k2, k3 = squares
     for i in range(np.uint64(c.shape[0])):
         k = first + i
         p0, p1, p2, p3 = gram[j0, k], gram[j1, k], gram[j2, k], gram[j3, k]
@@ -42,8 +44,32 @@ def advance(gram, first, j0, j1, j2, j3, w0, w1, w2, w3, k0, k1, k2, k3, c, reac
         reached[i] = far if far > f1 else f1
 
 
+@compiled
+def enter(gram, gram_at, first, begin, end, values, places, norms2, c, reached):
+    """Ranks begin…end − 1 enter I: c and `reached` take in their rows of the Gram matrix."""
+    real = gram.dtype.type
+    zero = real(0.0)
+    for b in range(begin, end, 4):
+        # Where fewer than four are left, the last one again, with weight 0.
+        e1, e2, e3 = min(b + 1, end - 1), min(b + 2, end - 1), min(b + 3, end - 1)
+        j0, j1, j2, j3 = places[b], places[e1], places[e2], places[e3]
+        rows = (
+            np.uint64(gram_at[first + j0]),
+            np.uint64(gram_at[first + j1]),
+            np.uint64(gram_at[first + j2]),
+            np.uint64(gram_at[first + j3]),
+        )
+        weights = (
+            real(values[b]),
+            real(values[e1]) if b + 1 < end else zero,
+            real(values[e2]) if b + 2 < end else zero,
+            real(values[e3]) if b + 3 < end else zero,
+        )
+        squares = (norms2[j0], norms2[j1], norms2[j2], norms2[j3])
+        _advance(gram, np.uint64(first), rows, weights, squares, c, reached)
+
+
 @fused
-@no_type_check
 def _quickly(a, own, c, norms2, left, reached, context2, inverse, begin, end):
     real = a.dtype.type
     zero, infinite = real(0.0), real(math.inf)
@@ -74,7 +100,6 @@ def _quickly(a, own, c, norms2, left, reached, context2, inverse, begin, end):
 
 
 @fused
-@no_type_check
 def _distances2(a, own, c, left, context2, u):
     """‖y_i − s‖², 0 for selected keys."""
     for i in range(a.shape[0]):
@@ -82,14 +107,12 @@ def _distances2(a, own, c, left, context2, u):
 
 
 @fused
-@no_type_check
 def _from_centroid2(c, norms2, left, centroid2, twice, v):
     for i in range(c.shape[0]):
         v[i] = left[i] * (norms2[i] - twice * c[i] + centroid2)
 
 
 @fused
-@no_type_check
 def roots(weights, squares):
     """(Σ w√q, Σ q)."""
     zero = squares.dtype.type(0.0)
@@ -101,7 +124,6 @@ def roots(weights, squares):
 
 
 @compiled
-@no_type_check
 def _carefully(vectors, a, own, c, norms2, left, s, context2, inverse, small, nearby, h, u):
     """A piece's sums with each lost square from the vectors, r² in it, how many were lost."""
     real = a.dtype.type
@@ -128,7 +150,6 @@ def _carefully(vectors, a, own, c, norms2, left, s, context2, inverse, small, ne
 
 
 @compiled
-@no_type_check
 def outside(vectors, a, own, c, norms2, left, reached, s, context2, mass, reach, lost, u):
     """(d̃, Σ‖y_i − s‖², r², Σα_i‖x_i − s/ᾱ‖, max ‖x_i − x_j‖², lost squares) over i ∉ I, j ∈ I.
 
@@ -161,20 +182,12 @@ def outside(vectors, a, own, c, norms2, left, reached, s, context2, mass, reach,
 
 
 @compiled
-@no_type_check
-def reach_further(vectors, left, places, begin, end, exact):
-    """exact[i] = max ‖x_i − x_j‖² over the selected j, after ranks begin…end − 1 have joined."""
-    for b in range(begin, end):
-        for i in range(left.shape[0]):
-            if left[i] > 0.0:
-                exact[i] = max(exact[i], difference2(1.0, vectors[i], 1.0, vectors[places[b]]))
-
-
-@compiled
-@no_type_check
-def farthest(left, exact):
+def farthest2(vectors, left, places, begin, end, exact):
+    """max ‖x_i − x_j‖² over i ∉ I, j ∈ I; exact[i] is that of i over the ranks before `begin`."""
     far = 0.0
-    for i in range(left.shape[0]):
+    for i in range(vectors.shape[0]):
         if left[i] > 0.0:
+            for b in range(begin, end):
+                exact[i] = max(exact[i], difference2(1.0, vectors[i], 1.0, vectors[places[b]]))
             far = max(far, exact[i])
     return far

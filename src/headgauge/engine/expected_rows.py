@@ -11,32 +11,31 @@ they are taken from the vectors.
 """
 
 import math
-from typing import no_type_check
 
 import numpy as np
 
-from headgauge.engine.compiling import as_bits, compiled, from_ordered, fused
+from headgauge.engine.bits import as_bits, from_ordered
 from headgauge.engine.distance_rows import PIECE, roots
-from headgauge.engine.separation_rows import difference2
+from headgauge.engine.loading_rows import difference2
+from headgauge.kernels import compiled, fused
 
 
 @fused
-@no_type_check
-def _centred2(a, own, onto, counts, share, small, squares):
+def _centred2(row, share, small, squares):
     """‖y_i − x̄/n‖² and the largest of them."""
+    a, own, onto, counts = row.a, row.own, row.onto, row.counts
     zero = a.dtype.type(0.0)
     largest = as_bits(zero)
     for i in range(a.shape[0]):
-        square = own[i] - (share + share) * a[i] * onto[i] + small
-        square = square if square > zero else zero
-        square = square * counts[i]
-        squares[i] = square
-        largest = max(largest, as_bits(square))
+        squared = own[i] - (share + share) * a[i] * onto[i] + small
+        squared = squared if squared > zero else zero
+        squared = squared * counts[i]
+        squares[i] = squared
+        largest = max(largest, as_bits(squared))
     return from_ordered(largest)
 
 
 @fused
-@no_type_check
 def _sum(values):
     total = 0.0
     for i in range(values.shape[0]):
@@ -45,7 +44,6 @@ def _sum(values):
 
 
 @fused
-@no_type_check
 def _rest(squares, total, share, spread):
     zero = squares.dtype.type(0.0)
     for i in range(squares.shape[0]):
@@ -54,44 +52,42 @@ def _rest(squares, total, share, spread):
 
 
 @compiled
-@no_type_check
-def spreads(vectors, mean, mean2, a, own, onto, counts, n, lost, squares, spread):
+def spreads(row, lost, squares):
     """V_i up to the factor that depends on N: Σ_{j≠i}‖z_j‖² − ‖z_i‖²/(n − 1), z centred y.
 
     Returns whether it could be told: in single precision not where all z nearly vanish.
     """
-    real = a.dtype.type
-    share = 1.0 / n
-    small = mean2 * share * share
-    top = _centred2(a, own, onto, counts, real(share), real(small), squares)
+    real = row.a.dtype.type
+    share = 1.0 / row.n
+    small = row.mean2 * share * share
+    top = _centred2(row, real(share), real(small), squares)
     largest = 0
     while squares[largest] < top:
         largest += 1
     squares[largest] = 0.0
     total = _sum(squares)
-    if total < 10.0 * lost * n * small:
+    if total < 10.0 * lost * row.n * small:
         if squares.itemsize == 4:
             return False
         squares[largest] = top
-        for i in range(vectors.shape[0]):
-            if counts[i] > 0.0 and squares[i] < lost * small:
-                squares[i] = difference2(a[i], vectors[i], share, mean)
-        for i in range(vectors.shape[0]):
+        for i in range(row.x.shape[0]):
+            if row.counts[i] > 0.0 and squares[i] < lost * small:
+                squares[i] = difference2(row.a[i], row.x[i], share, row.mean)
+        for i in range(row.x.shape[0]):
             if squares[i] > squares[largest]:
                 largest = i
         top = squares[largest]
         squares[largest] = 0.0
         total = _sum(squares)
     squares[largest] = top
-    apart = 1.0 / max(n - 1, 1)
-    _rest(squares, real(total + top), real(apart), spread)
+    apart = 1.0 / max(row.n - 1, 1)
+    _rest(squares, real(total + top), real(apart), row.spread)
     # Only the largest can be more than half of the sum: its rest was added up without it.
-    spread[largest] = max(total - top * apart, 0.0)
+    row.spread[largest] = max(total - top * apart, 0.0)
     return True
 
 
 @fused
-@no_type_check
 def _quickly(a, own, onto, norms2, counts, spread, mean2, nu, factor, begin, end):
     real = a.dtype.type
     zero, one, infinite = real(0.0), real(1.0), real(math.inf)
@@ -117,7 +113,6 @@ def _quickly(a, own, onto, norms2, counts, spread, mean2, nu, factor, begin, end
 
 
 @fused
-@no_type_check
 def _printed2(a, onto, norms2, mean2, nu, squares):
     for i in range(a.shape[0]):
         q = a[i] + nu
@@ -125,21 +120,18 @@ def _printed2(a, onto, norms2, mean2, nu, squares):
 
 
 @fused
-@no_type_check
 def _lower2(a, own, onto, shrunk, grown, twice, squares):
     for i in range(a.shape[0]):
         squares[i] = grown * own[i] - twice * a[i] * onto[i] + shrunk
 
 
 @fused
-@no_type_check
 def _widened(squares, spread, factor):
     for i in range(squares.shape[0]):
         squares[i] += factor * spread[i]
 
 
 @compiled
-@no_type_check
 def _carefully(
     vectors, mean, a, own, onto, norms2, counts, spread, mean2, nu, factor, small, squares
 ):
@@ -169,7 +161,6 @@ def _carefully(
 
 
 @compiled
-@no_type_check
 def _alone(x, mean, a, own, onto, norm2, spread, mean2, nu, factor, small):
     """The terms of one key, and how many squares were lost."""
     lost = 0
@@ -187,7 +178,6 @@ def _alone(x, mean, a, own, onto, norm2, spread, mean2, nu, factor, small):
 
 
 @compiled
-@no_type_check
 def expected(
     vectors, mean, mean2, a, own, onto, norms2, counts, spread, n, drawn, heaviest, lost, squares
 ):

@@ -18,11 +18,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headgauge.engine import change_rows, direction_rows
+from headgauge import kernels
+from headgauge.engine import sensitivity_rows
 from headgauge.engine.checks import check_like, check_rows, check_visible, positive
 from headgauge.engine.row_measures import row_measures
 from headgauge.errors import InputError
-from headgauge.normalizers import kernels
 from headgauge.theory.normalization import finite_difference
 from headgauge.theory.normalization.sensitivity import leading_direction
 
@@ -57,16 +57,15 @@ def sensitivity(
     check_rows("logits", logits)
     check_visible(visible, logits.shape, "the logits")
     check_like("direction", direction, logits.shape, "the logits")
-    visible = visible.expand(logits.shape)
+    visible = visible.cpu().expand(logits.shape)
     blind = (~visible.any(-1)).nonzero()[:, 0].tolist()
     if blind or not len(logits):
         which = f"row {blind[0]} sees none" if blind else "there are no rows"
         raise InputError(f"sensitivity needs rows that see a key, but {which}")
     temperatures = positive("temperatures", temperatures).tolist()
     epsilons = positive("epsilons", epsilons).tolist()
-    exact = torch.float32 if logits.device.type == "mps" else torch.float64
-    scores = torch.where(visible, logits.detach().to(exact), -torch.inf)
-    along = torch.where(visible, direction.to(exact), 0.0)
+    scores = torch.where(visible, logits.detach().cpu().double(), -torch.inf)
+    along = torch.where(visible, direction.cpu().double(), 0.0)
     some = max(1, _ENTRIES // scores.numel())
     parts = [
         _at(scores, visible, along, temperatures[start : start + some], epsilons, worst)
@@ -88,7 +87,7 @@ def _at(
 ) -> tuple[np.ndarray, ...]:
     """The arrays of `Sensitivity` for a few temperatures at once."""
     size = (len(temperatures), len(scores))
-    scale = torch.tensor(temperatures, dtype=scores.dtype, device=scores.device)
+    scale = torch.tensor(temperatures, dtype=scores.dtype)
     weights = torch.softmax(scores / scale[:, None, None], -1).flatten(0, 1)
     random = _changes(weights, scores, along, temperatures, epsilons)
     if not worst:
@@ -109,10 +108,10 @@ def _mean_over_directions(weights: Tensor, dims: Tensor) -> np.ndarray:
             finite_difference.mean_over_directions(row, dim=int(dim))
             for row, dim in zip(weights, dims, strict=True)
         ]
-        return torch.stack(found).cpu().double().numpy()
+        return torch.stack(found).numpy()
     out = np.empty(len(weights))
     rows = weights.contiguous().numpy()
-    kernels.over_rows(direction_rows.mean_over_directions, len(rows), rows.size, rows, NODES, out)
+    kernels.over_rows(sensitivity_rows.mean_over_directions, len(rows), rows.size, rows, NODES, out)
     lengths = [
         math.sqrt(2) * math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2))
         for n in dims.tolist()
@@ -134,14 +133,17 @@ def _changes(
     epsilons: Sequence[float],
 ) -> np.ndarray:
     """(T, ε, rows); `directions` has a row per weights' row or one per query."""
-    size = (len(temperatures), len(scores), len(epsilons))
-    if not kernels.serves(weights):
-        return _plain_changes(
-            scores, directions.expand(1, *directions.shape), temperatures, epsilons
-        )
+    if not kernels.serves(weights):  # the reference itself
+        each = directions.reshape(-1, *scores.shape).expand(len(temperatures), -1, -1)
+        found = [
+            finite_difference.sensitivity(scores, along, epsilon, temperature)
+            for temperature, along in zip(temperatures, each, strict=True)
+            for epsilon in epsilons
+        ]
+        return torch.stack(found).numpy().reshape(len(temperatures), len(epsilons), len(scores))
     out = np.empty((len(weights), len(epsilons)))
     kernels.over_rows(
-        change_rows.changes,
+        sensitivity_rows.changes,
         len(weights),
         weights.numel(),
         weights.contiguous().numpy(),
@@ -151,26 +153,7 @@ def _changes(
         np.array(epsilons, np.float64),
         out,
     )
-    return out.reshape(size).transpose(0, 2, 1)
-
-
-def _plain_changes(
-    scores: Tensor, directions: Tensor, temperatures: Sequence[float], epsilons: Sequence[float]
-) -> np.ndarray:
-    """The reference itself, where no compiled rows serve."""
-    by_temperature = directions.reshape(-1, *scores.shape).expand(len(temperatures), -1, -1)
-    return np.array(
-        [
-            [
-                finite_difference.sensitivity(scores, along, epsilon, temperature)
-                .cpu()
-                .double()
-                .numpy()
-                for epsilon in epsilons
-            ]
-            for temperature, along in zip(temperatures, by_temperature, strict=True)
-        ]
-    )
+    return out.reshape(len(temperatures), len(scores), len(epsilons)).transpose(0, 2, 1)
 
 
 def _leading(weights: Tensor, visible: Tensor) -> tuple[Tensor, np.ndarray]:

@@ -9,10 +9,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.engine import separation_rows
+from headgauge import kernels
 from headgauge.engine.checks import check_real
+from headgauge.engine.separability_rows import nearest_before
 from headgauge.errors import InputError
-from headgauge.normalizers import kernels
 
 Precision = Literal["float64", "float32"]
 
@@ -23,7 +23,7 @@ _IN_RANGE = (1e-12, 1e12)  # of the longest vector, for squares of squares in fl
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """x_i in float64, built once by `Geometry.of` and handed to every call that measures rows.
+    """x_i in float64 on the CPU, built once by `Geometry.of` for every call that measures rows.
 
     Their inner products and squared lengths, in `precision`, are made when the compiled rows first
     ask for them.
@@ -48,11 +48,9 @@ class Geometry:
         vectors out of its range are worked on in double all the same.
         """
         _check_vectors(vectors)
-        # Apple's GPUs have no float64.
-        exact = torch.float32 if vectors.device.type == "mps" else torch.float64
-        x = vectors.detach().to(exact).contiguous()
+        x = vectors.detach().cpu().double().contiguous()
         if not raw:
-            x = torch.nn.functional.normalize(x, dim=-1, eps=torch.finfo(exact).tiny)
+            x = torch.nn.functional.normalize(x, dim=-1, eps=torch.finfo(x.dtype).tiny)
         elif precision == "float32":
             longest = float(torch.linalg.vector_norm(x, dim=-1).max())
             if longest > 0 and not _IN_RANGE[0] < longest < _IN_RANGE[1]:
@@ -90,10 +88,7 @@ class Geometry:
 
     @cached_property
     def norms2(self) -> np.ndarray:
-        return self.padded_norms2[: self.keys]
-
-    @cached_property
-    def padded_norms2(self) -> np.ndarray:
+        """‖x‖², padding included."""
         exact = (self.vectors**2).sum(-1)
         return torch.nn.functional.pad(exact.to(self.real), (0, PADDING)).numpy()
 
@@ -122,10 +117,10 @@ class Geometry:
             some = slice(base, min(base + step, self.keys))
             gram = self.gram if self.held else self.gram_rows(some)
             kernels.over_rows(
-                separation_rows.nearest_before,
+                nearest_before,
                 some.stop - base,
                 (some.stop - base) * some.stop,
-                self.x, gram, base, self.padded_norms2, rounding, places, squares,
+                self.x, gram, base, self.norms2, rounding, places, squares,
             )  # fmt: skip
         return places, squares, np.argsort(squares, kind="stable")
 

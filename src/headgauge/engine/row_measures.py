@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from headgauge import kernels
 from headgauge.engine import concentration_rows
 from headgauge.engine.checks import check_like, check_place, check_real, check_rows, check_visible
 from headgauge.errors import InputError
-from headgauge.normalizers import kernels
 from headgauge.theory.normalization import concentration, sensitivity, sharpness
 
 
@@ -54,7 +54,7 @@ def row_measures(
     check_rows("weights", weights)
     keys = weights.shape[1]
     if visible is None:
-        visible = torch.ones(1, keys, dtype=torch.bool, device=weights.device)
+        visible = torch.ones(1, keys, dtype=torch.bool)
     check_visible(visible, weights.shape)
     for name, given in (("logits", logits), ("uncapped", uncapped)):
         if given is not None:
@@ -66,13 +66,13 @@ def row_measures(
             raise InputError(f"values must be ({keys}, dim), a row per key, got {shape}")
     check_place("first_key", first_key)
     first_key = min(first_key, keys)  # the first token may lie beyond what a block sees
-    weights = weights.detach()
+    weights, visible = weights.detach().cpu(), visible.cpu()
     highest = logits if uncapped is None else uncapped
     measure = _compiled if kernels.serves(weights) else _plain
     found = measure(weights, visible, logits, highest, first_key)
     norm = np.full(len(weights), np.nan)
     if values is not None:
-        norm = _numpy(_output_norm(weights, visible, values.detach()))
+        norm = _numpy(_output_norm(weights, visible, values.detach().cpu()))
     with np.errstate(divide="ignore"):  # a single key has Λ = 0
         sharp = 1 / found.pop("critical")
     return RowMeasures(
@@ -94,7 +94,7 @@ def _compiled(
     logits = nothing if logits is None else _readable(logits)
     highest = nothing.to(logits) if highest is None else _readable(highest)
     wider = torch.promote_types(logits.dtype, highest.dtype)
-    out = np.full((len(concentration_rows.FIELDS), rows), np.nan)
+    out = np.full(rows, np.nan, concentration_rows.MEASURES)
     kernels.over_rows(
         concentration_rows.measure,
         rows,
@@ -107,19 +107,18 @@ def _compiled(
         np.log(np.arange(1.0, keys + 1.0)),
         out,
     )
-    return dict(zip(concentration_rows.FIELDS, out, strict=True))
+    return {name: np.ascontiguousarray(out[name]) for name in out.dtype.names or ()}
 
 
 def _readable(rows: Tensor) -> Tensor:
     """float32 or float64, a row after the other, as the kernels read them."""
-    return (rows if rows.dtype == torch.float64 else rows.float()).detach().contiguous()
+    return (rows if rows.dtype == torch.float64 else rows.float()).detach().cpu().contiguous()
 
 
 def _plain(
     weights: Tensor, visible: Tensor, logits: Tensor | None, highest: Tensor | None, first_key: int
 ) -> dict[str, np.ndarray]:
-    exact = torch.float32 if weights.device.type == "mps" else torch.float64
-    masked = torch.where(visible, weights.to(exact), 0.0)
+    masked = torch.where(visible, weights.double(), 0.0)
     nothing = torch.full_like(masked[:, 0], torch.nan)
     found = {
         "entropy": concentration.entropy(masked),
@@ -129,10 +128,12 @@ def _plain(
         "critical": nothing,
     }
     if highest is not None:
-        filled = torch.where(visible, highest.detach().to(exact), -torch.inf)
+        filled = torch.where(visible, highest.detach().cpu().double(), -torch.inf)
         found["max_logit"] = concentration.max_logit(filled)
     if logits is not None:
-        filled = torch.where(visible, logits.detach().to(exact), -torch.inf) + 0.0  # −0 and 0 tie
+        filled = (
+            torch.where(visible, logits.detach().cpu().double(), -torch.inf) + 0.0
+        )  # −0 and 0 tie
         found["critical"] = sharpness.critical_inverse_temperature(filled)
     alive = visible.any(-1)
     return {name: _numpy(torch.where(alive, value, torch.nan)) for name, value in found.items()}

@@ -6,44 +6,41 @@ contiguous memory.
 """
 
 import math
-from typing import no_type_check
 
 import numpy as np
 
-from headgauge.engine.compiling import as_bits, compiled, fused, ordered
+from headgauge.engine.bits import as_bits, ordered
+from headgauge.kernels import compiled, fused
 
 # Numbers fall into classes an eighth of an octave wide by the first bits of their float32.
 _CLASSES = 4096
+SPAN = np.dtype([("first", np.int64), ("end", np.int64), ("n", np.int64)])
 _CROWD = 48  # from here on a heap beats sorting a class by insertion
 
 
 @fused
-@no_type_check
 def _count(visible):
     count = 0
     for i in range(visible.shape[0]):
-        count += np.int64(visible[i])
+        count += visible[i] != 0  # a byte may hold more than 1
     return count
 
 
 @compiled
-@no_type_check
-def _span(visible, count):
-    """First visible key and one past the last one, for `count` > 0 of them."""
-    first = 0
-    while not visible[first]:
+def span_of(visible):
+    """The first visible key, one past the last, and how many there are."""
+    count = _count(visible)
+    first, last = 0, visible.shape[0]
+    while first < last and not visible[first]:
         first += 1
-    last = first + count
-    if last <= visible.shape[0] and _count(visible[first:last]) == count:
-        return first, last
-    last = visible.shape[0]
-    while not visible[last - 1]:
+    if first + count <= last and _count(visible[first : first + count]) == count:
+        return first, first + count, count
+    while first < last and not visible[last - 1]:
         last -= 1
-    return first, last
+    return first, last, count
 
 
 @compiled
-@no_type_check
 def _largest_magnitude(weights):
     """Of the bits of |α|: above infinity's for a NaN."""
     largest = as_bits(weights.dtype.type(0.0))
@@ -53,7 +50,6 @@ def _largest_magnitude(weights):
 
 
 @compiled
-@no_type_check
 def _holes_have_weight(weights, visible):
     found = False
     for i in range(weights.shape[0]):
@@ -62,7 +58,6 @@ def _holes_have_weight(weights, visible):
 
 
 @compiled
-@no_type_check
 def _sift(values, places, root, size):
     """Restore the heap below `root`; its top is the entry that would be dropped first."""
     value = values[root]
@@ -87,7 +82,6 @@ def _sift(values, places, root, size):
 
 
 @compiled
-@no_type_check
 def _top_by_heap(a, size, values, places):
     for i in range(a.shape[0]):
         if i < size:
@@ -107,13 +101,11 @@ def _top_by_heap(a, size, values, places):
 
 
 @compiled
-@no_type_check
 def _class_of(weight):
     return (np.int64(ordered(np.float32(weight))) >> 20) + _CLASSES // 2
 
 
 @compiled
-@no_type_check
 def _top(a, size, tally, values, places):
     """The places of the `size` largest weights in order, equal ones by lowest index.
 
@@ -160,7 +152,6 @@ def _top(a, size, tally, values, places):
 
 
 @compiled
-@no_type_check
 def largest_asked(top_ns, n, everything):
     """How many of the asked N (rising) a row with n counting keys can answer."""
     limit = n if everything else n - 1
@@ -171,7 +162,6 @@ def largest_asked(top_ns, n, everything):
 
 
 @compiled
-@no_type_check
 def select(weights, visible, everything, top_ns, spans, places, hidden_weight, start, stop):
     """For every row its span and how many keys count in it, and the places of its largest weights.
 
@@ -186,11 +176,11 @@ def select(weights, visible, everything, top_ns, spans, places, hidden_weight, s
     order = np.empty(keys, np.int32)
     for row in range(start, stop):
         seen = visible[row % visible.shape[0]]
-        spans[row, :] = 0
-        n = _count(seen)
+        span = spans[row]
+        span["first"], span["end"], span["n"] = 0, 0, 0
+        first, last, n = span_of(seen)
         if n == 0:
             continue
-        first, last = _span(seen, n)
         alpha = weights[row]
         whole = n == last - first
         hidden_weight[row] = (
@@ -209,7 +199,7 @@ def select(weights, visible, everything, top_ns, spans, places, hidden_weight, s
                     a[i] = 0.0
         if _largest_magnitude(a[:width]) >= infinite:
             continue
-        spans[row, 0], spans[row, 1], spans[row, 2] = first, last, n
+        span["first"], span["end"], span["n"] = first, last, n
         asked = largest_asked(top_ns, n, everything)
         if asked == 0:
             continue

@@ -1,4 +1,4 @@
-"""Compiled: N_s and the ξ bounds of Theorem 2 for one row and one N.
+"""Compiled: δ, the smallest distance between keys, and N_s and the ξ bounds of Theorem 2.
 
 Paper → code: r → `radius`, ξ_i² = M²Σ_{j≠i}α_j² + (M² − δ²/2)[(Σ_{j≠i}α_j)² − Σ_{j≠i}α_j²]. Whether
 ‖y_i − s‖ ≤ r is asked of h_i = ‖y_i‖² − 2α_i⟨x_i, s⟩ and the least h of the others: ‖s‖², which is
@@ -6,10 +6,10 @@ common to both, would take the digits of small weights with it.
 """
 
 import math
-from typing import no_type_check
 
-from headgauge.engine.compiling import compiled
-from headgauge.engine.separation_rows import difference2
+from headgauge.engine.bits import from_ordered, ordered
+from headgauge.engine.loading_rows import difference2
+from headgauge.kernels import compiled, fused
 from headgauge.theory.normalization.separability import GUARD
 
 # What rounding can move ‖y_i − s‖² and r² apart, in units of the squares they were made of: in
@@ -18,8 +18,71 @@ ROUNDING = 1e-12
 _SINGLE = 2.0**-24
 
 
+@fused
+def _least(gram_row, norms2, stop):
+    """min ‖x_j‖² − 2⟨x_i, x_j⟩ over j < stop."""
+    least = ordered(gram_row.dtype.type(math.inf))
+    for j in range(stop):
+        least = min(least, ordered(norms2[j] - (gram_row[j] + gram_row[j])))
+    return from_ordered(least)
+
+
 @compiled
-@no_type_check
+def nearest_before(vectors, gram, base, norms2, rounding, places, squares, start, stop):
+    """For every key the nearest one before it, and the square of its distance.
+
+    `gram` has the rows from key `base` on. Its products, wrong by `rounding` of the squares, only
+    say which keys can be the nearest; those are compared by their vectors.
+    """
+    for at in range(start, stop):
+        i = base + at
+        places[i] = -1
+        squares[i] = math.inf
+        if i == 0:
+            continue
+        least = float(_least(gram[at], norms2, i))
+        own = float(norms2[i])
+        edge = least + 2.0 * rounding * (3.0 * own + 2.0 * max(own + least, 0.0))
+        for j in range(i):
+            other = float(norms2[j])
+            if other - 2.0 * gram[at, j] <= edge + rounding * other:
+                squared = difference2(1.0, vectors[i], 1.0, vectors[j])
+                if squared < squares[i]:
+                    squares[i] = squared
+                    places[i] = j
+                if squared == 0.0:
+                    break
+
+
+@compiled
+def separation2(row, shared):
+    """δ² over the counting keys of a row.
+
+    For a causal row the smallest so far, `running2`. Else keys come in the order of the distance
+    to their nearest predecessor, so the first one that counts together with that predecessor ends
+    the search.
+    """
+    first, counts, nearest2 = row.first, row.counts, shared.nearest2
+    last = first + row.x.shape[0]
+    if first == 0 and row.n == last:
+        return shared.running2[last - 1]
+    best = math.inf
+    for i in shared.order:
+        if nearest2[i] >= best:
+            break
+        if i < first or i >= last or counts[i - first] == 0.0:
+            continue
+        j = shared.nearest[i]
+        if j >= first and counts[j - first] > 0.0:
+            best = nearest2[i]
+            break
+        for j in range(first, i):
+            if counts[j - first] > 0.0:
+                best = min(best, difference2(1.0, row.x[i - first], 1.0, row.x[j - first]))
+    return best
+
+
+@compiled
 def _counted(own, distances2, length, reach, radius, chosen):
     """(N_s, whether it is certain) from squared distances in float64.
 
@@ -41,7 +104,6 @@ def _counted(own, distances2, length, reach, radius, chosen):
 
 
 @compiled
-@no_type_check
 def _roughly_counted(own, h, least, length, reach, radius, longest, noise, chosen):
     """The same from h in single precision, wrong by `noise` of what it was added up from."""
     count = 0
@@ -59,7 +121,6 @@ def _roughly_counted(own, h, least, length, reach, radius, longest, noise, chose
 
 
 @compiled
-@no_type_check
 def _exact_radius2(vectors, a, own, c, left, s, edge):
     """r² in float64, from the unselected keys with h ≤ edge."""
     least = math.inf
@@ -70,19 +131,17 @@ def _exact_radius2(vectors, a, own, c, left, s, edge):
 
 
 @compiled
-@no_type_check
 def inside(
     vectors, a, own, c, left, s, context2, reach, radius2, longest2, chosen, places, own_b, h_b
 ):
-    """(N_s, how it was told: 0 as it came, 1 from the vectors, 2 not to be told but by theory).
+    """(N_s, whether it is certain: else only theory can tell).
 
     own_b and h_b are scratch, one number for each rank.
     """
     radius = math.sqrt(radius2)
     if chosen == 1 or radius == math.inf:
-        return chosen, 0
+        return chosen, True
     length = math.sqrt(context2)
-    told = 0
     for b in range(chosen):
         i = places[b]
         own_b[b] = own[i]
@@ -95,8 +154,7 @@ def inside(
             own_b, h_b, least, length, reach, radius, longest, noise, chosen
         )
         if certain:
-            return count, 0
-        told = 1
+            return count, True
         edge = least + 3.0 * noise * longest * (2.0 * reach + longest)
         radius = math.sqrt(_exact_radius2(vectors, a, own, c, left, s, edge))
         for b in range(chosen):
@@ -105,12 +163,10 @@ def inside(
     else:
         for b in range(chosen):
             h_b[b] += context2
-    count, certain = _counted(own_b, h_b, length, reach, radius, chosen)
-    return count, told if certain else 2
+    return _counted(own_b, h_b, length, reach, radius, chosen)
 
 
 @compiled
-@no_type_check
 def xi_bounds(chosen, values, rest, rest2, separation2, sphere, radius):
     """(printed lower, printed upper, counted lower) for the ranks up to `chosen`.
 

@@ -7,11 +7,10 @@ the buckets that can hold the supremum are sorted.
 """
 
 import math
-from typing import no_type_check
 
 import numpy as np
 
-from headgauge.engine.vector_code import literal, summed
+from headgauge.kernels import literal, summed
 
 BUCKETS = 64
 FEW = 64  # not worth buckets
@@ -23,7 +22,6 @@ _MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
 @summed
-@no_type_check
 def _largest(row):
     """The largest entry as an integer in the order of floats, and how many entries are NaN."""
     highest = ~_MAGNITUDE
@@ -37,7 +35,6 @@ def _largest(row):
 
 
 @literal
-@no_type_check
 def largest(row):
     """max l, NaN where an entry is."""
     highest, strange = _largest(row)
@@ -47,7 +44,6 @@ def largest(row):
 
 
 @summed
-@no_type_check
 def _load(row, top, gaps):
     """Fill in Δ; how many are 0, the smallest other and the largest."""
     ties = 0
@@ -63,7 +59,6 @@ def _load(row, top, gaps):
 
 
 @literal
-@no_type_check
 def _bucket(gap, low, scale):
     """The bucket of a gap, rising with it; the last one holds what does not matter."""
     at = (gap - low) * scale
@@ -72,14 +67,12 @@ def _bucket(gap, low, scale):
 
 
 @summed
-@no_type_check
 def _place(gaps, low, scale, places):
     for i in range(gaps.shape[0]):
         places[i] = _bucket(gaps[i], low, scale)
 
 
 @summed
-@no_type_check
 def _below(gaps, limit):
     """How many gaps are below the limit, and the largest of them."""
     count, largest = 0, np.int64(0)
@@ -91,7 +84,6 @@ def _below(gaps, limit):
 
 
 @literal
-@no_type_check
 def _supremum(gaps, low, scale, skipped, logs, found, best):
     """The larger of `found` and max log k/gap_k, where Λ is at least `best`.
 
@@ -110,7 +102,6 @@ def _supremum(gaps, low, scale, skipped, logs, found, best):
 
 
 @literal
-@no_type_check
 def _sorted_supremum(gaps, low, scale, skipped, logs, found):
     """The same, for so many gaps that passes over them would take longer."""
     gaps.sort()
@@ -122,7 +113,6 @@ def _sorted_supremum(gaps, low, scale, skipped, logs, found):
 
 
 @literal
-@no_type_check
 def _mark(counts, low, width, logs, best, live, skipped):
     """live[b] = whether bucket b can hold the supremum, skipped[b] = how many gaps below it are in
     buckets that cannot. Returns the best lower bound on Λ."""
@@ -144,7 +134,6 @@ def _mark(counts, low, width, logs, best, live, skipped):
 
 
 @literal
-@no_type_check
 def _bucketed(gaps, low, high, logs, found, kept, places, table):
     """`_supremum` of many gaps, the smallest above 0 being `low`; those beyond `high` are too
     large to exceed `found`."""
@@ -173,7 +162,6 @@ def _bucketed(gaps, low, high, logs, found, kept, places, table):
 
 
 @literal
-@no_type_check
 def critical(row, top, logs, gaps, kept, places, table):
     """Λ of a row, whose largest entry is `top`; 0 for one key, infinite at a tie.
 

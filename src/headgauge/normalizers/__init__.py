@@ -3,8 +3,8 @@
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
     weights = rule(logits, mask)
 
-One file per rule. To add one, write its file, put the class in `RULES` and an instance in the
-list of the tests.
+One file per family of rules. To add one, write it, put the class in `RULES` and an instance in
+the list of the tests.
 """
 
 import difflib
@@ -13,25 +13,21 @@ from typing import Any
 
 from headgauge.errors import InputError
 from headgauge.normalizers.adaptive_temperature import AdaptiveTemperature
-from headgauge.normalizers.asentmax import ASEntmax, ASEntmaxScale
 from headgauge.normalizers.base import Facts, Normalizer
-from headgauge.normalizers.entmax import Entmax
+from headgauge.normalizers.elementwise import ReLU, Sigmoid
+from headgauge.normalizers.entmax import ASEntmax, ASEntmaxScale, Entmax, Sparsemax
 from headgauge.normalizers.jacobian import Jacobian
-from headgauge.normalizers.log_length_qwen import LogLengthQwen
-from headgauge.normalizers.log_length_su import LogLengthSu
-from headgauge.normalizers.log_length_yarn import LogLengthYarn
-from headgauge.normalizers.lssa import LSSA
-from headgauge.normalizers.lssar import LSSAR
-from headgauge.normalizers.relu import ReLU
-from headgauge.normalizers.sa_softmax import SASoftmax
-from headgauge.normalizers.sa_softmax_normalized import SASoftmaxNormalized
-from headgauge.normalizers.sigmoid import Sigmoid
-from headgauge.normalizers.sink import Sink
-from headgauge.normalizers.softmax import Softmax
-from headgauge.normalizers.softmax_one import SoftmaxOne
+from headgauge.normalizers.lssa import LSSA, LSSAR
+from headgauge.normalizers.sa_softmax import SASoftmax, SASoftmaxNormalized
+from headgauge.normalizers.scaled_softmax import (
+    LogLengthQwen,
+    LogLengthSu,
+    LogLengthYarn,
+    Softmax,
+    SSMax,
+)
+from headgauge.normalizers.sink import Sink, SoftmaxOne
 from headgauge.normalizers.softpick import Softpick
-from headgauge.normalizers.sparsemax import Sparsemax
-from headgauge.normalizers.ssmax import SSMax
 from headgauge.normalizers.topk import TopK
 
 RULES: dict[str, type[Normalizer]] = {

@@ -1,7 +1,6 @@
 """Adaptive temperature: sharpen a row according to its own entropy."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -28,14 +27,11 @@ class AdaptiveTemperature(Normalizer):
     From arXiv 2410.01104.
     """
 
-    name: ClassVar[str] = "adaptive_temperature"
-    formula: ClassVar[str] = "softmax(β·z), β = max(P(H(softmax z)), 1)"
-    source: ClassVar[str] = "2410.01104"
-    sums_to_one: ClassVar[bool] = True
-    sparse: ClassVar[bool] = False
-    form_f: ClassVar[bool] = False
-    uses_length: ClassVar[bool] = False
-    jacobian_bound_text: ClassVar[str] = "none known"
+    name = "adaptive_temperature"
+    formula = "softmax(β·z), β = max(P(H(softmax z)), 1)"
+    source = "2410.01104"
+    sums_to_one = True
+    jacobian_bound_text = "none known"
 
     def _weights(self, rows: Rows) -> Tensor:
         _, _, entropy = _entropy(rows)

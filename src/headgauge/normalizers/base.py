@@ -1,7 +1,8 @@
 """What a normalisation rule is: weights from logits, and what is known about them."""
 
 import math
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,6 +13,9 @@ from torch import Tensor
 from headgauge.errors import InputError
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import PerRow, Rows, prepare
+
+# By parameter: whether a value will do, and what it must be, in words.
+Limits = dict[str, tuple[Callable[[Any], bool | Tensor], str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,24 +41,29 @@ class Normalizer:
 
     - `source`: an arXiv id, a repository, or "–";
     - `sums_to_one`: every row that sees a key sums to 1;
+
+    and, False unless a rule says otherwise,
+
     - `sparse`: on whole regions of logits, several visible keys get exactly 0;
     - `form_f`: weights_i = F(logits_i, θ)/Σ_j F(logits_j, θ), where θ may contain n;
     - `uses_length`: n (or the position) enters the formula.
 
-    A rule implements `_weights` and `_jacobian` on prepared rows.
+    `limits` says what a parameter must be. A rule implements `_weights` and `_jacobian` on prepared
+    rows.
     """
 
     name: ClassVar[str]
     formula: ClassVar[str]
     source: ClassVar[str]
     sums_to_one: ClassVar[bool]
-    sparse: ClassVar[bool]
-    form_f: ClassVar[bool]
-    uses_length: ClassVar[bool]
+    sparse: ClassVar[bool] = False
+    form_f: ClassVar[bool] = False
+    uses_length: ClassVar[bool] = False
     jacobian_bound_text: ClassVar[str]
+    limits: ClassVar[Limits] = {}
 
     def __post_init__(self) -> None:
-        """Refuse a parameter that is no number, no tensor, or not finite."""
+        """Refuse a parameter that is no number, no tensor, not finite, or beyond its limits."""
         for field in fields(self):
             value = getattr(self, field.name)
             if value is None and field.default is None:
@@ -67,6 +76,11 @@ class Normalizer:
             require(number, self, field.name, "a finite number or a floating-point tensor")
             if isinstance(value, int) and abs(value) >> 63:  # torch takes no such integers
                 object.__setattr__(self, field.name, float(value))
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        for label, (holds, wanted) in self.limits.items():
+            require(holds(getattr(self, label)), self, label, wanted)
 
     def __call__(
         self,
@@ -101,19 +115,6 @@ class Normalizer:
         if logits.numel() == 0:
             return Jacobian(torch.zeros_like(rows.logits))
         return self._jacobian(rows)
-
-    def jacobian_product(
-        self,
-        logits: Float[Tensor, "*rows keys"],
-        vector: Float[Tensor, "*rows keys"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        positions: Shaped[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "*rows keys"]:
-        """J·vector for every row, exact."""
-        jacobian = self.jacobian(logits, mask, positions=positions)
-        product = jacobian.product(vector.to(jacobian.diagonal.dtype))
-        return product.to(torch.promote_types(vector.dtype, torch.float32))
 
     @torch.no_grad()
     def spectral_norm(
@@ -160,18 +161,10 @@ class Normalizer:
     @classmethod
     def facts(cls) -> Facts:
         """The class-level facts and the parameters with their defaults."""
+        named = ("name", "formula", "source", "sums_to_one", "sparse", "form_f", "uses_length")
         return Facts(
-            name=cls.name,
-            formula=cls.formula,
-            source=cls.source,
-            parameters={
-                field.name: None if field.default is MISSING else field.default
-                for field in fields(cls)
-            },
-            sums_to_one=cls.sums_to_one,
-            sparse=cls.sparse,
-            form_f=cls.form_f,
-            uses_length=cls.uses_length,
+            **{name: getattr(cls, name) for name in named},
+            parameters={field.name: field.default for field in fields(cls)},
             jacobian_bound=cls.jacobian_bound_text,
         )
 

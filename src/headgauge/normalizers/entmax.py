@@ -1,19 +1,19 @@
-"""α-entmax."""
+"""α-entmax, sparsemax and ASEntmax."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch import Tensor
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
 
-from headgauge.normalizers.base import Normalizer, largest, require
-from headgauge.normalizers.entmax_function import (
-    entmax_jacobian,
-    entmax_weights,
-    support_spread,
-)
+from headgauge.normalizers.base import Limits, Normalizer, largest
+from headgauge.normalizers.entmax_function import entmax_jacobian, entmax_weights, support_spread
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import PerRow, Rows
 from headgauge.theory.normalization.sensitivity import largest_eigenvalue
+
+_ALPHA = 1.5  # of ASEntmax
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,49 +26,141 @@ class Entmax(Normalizer):
     1905.05702, the gradient to α from 1909.00015.
     """
 
-    name: ClassVar[str] = "entmax"
-    formula: ClassVar[str] = "[(α−1)z − τ]₊^(1/(α−1)), Σ = 1"
-    source: ClassVar[str] = "1905.05702"
-    sums_to_one: ClassVar[bool] = True
-    sparse: ClassVar[bool] = True
-    form_f: ClassVar[bool] = False
-    uses_length: ClassVar[bool] = False
-    jacobian_bound_text: ClassVar[str] = (
+    name = "entmax"
+    formula = "[(α−1)z − τ]₊^(1/(α−1)), Σ = 1"
+    source = "1905.05702"
+    sums_to_one = True
+    sparse = True
+    jacobian_bound_text = (
         "2^(α−2) for two keys, attained; 1 for more (1 < α < 2: approached as n → ∞)"
     )
+    limits: ClassVar[Limits] = {
+        "alpha": (lambda a: (a >= 1) & (a <= 2), "from 1 (softmax) to 2 (sparsemax)")
+    }
 
     alpha: PerRow = 1.5
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_alpha()
-
-    def _check_alpha(self) -> None:
-        require(self.alpha >= 1, self, "alpha", "from 1 (softmax) to 2 (sparsemax)")
-        require(self.alpha <= 2, self, "alpha", "from 1 (softmax) to 2 (sparsemax)")
-
     def _weights(self, rows: Rows) -> Tensor:
-        self._check_alpha()  # again: a learned α may have been stepped out of its range
+        self._check_limits()  # again: a learned α may have been stepped out of its range
         return entmax_weights(rows.logits, rows.column(self.alpha, "alpha"), rows.hidden)
 
     def _jacobian(self, rows: Rows) -> Jacobian:
         return entmax_jacobian(self._weights(rows), rows.column(self.alpha, "alpha"))
 
     def _spectral_norm(self, rows: Rows) -> Tensor:
-        return entmax_norm(self._weights(rows), rows.column(self.alpha, "alpha"))
+        return _norm(self._weights(rows), rows.column(self.alpha, "alpha"))
 
     def jacobian_bound(self, n: int) -> float | None:
-        return entmax_bound(largest(self.alpha), n)
+        return _bound(largest(self.alpha), n)
 
 
-def entmax_norm(weights: Tensor, alpha: float | Tensor) -> Tensor:
+@dataclass(frozen=True, eq=False)
+class Sparsemax(Normalizer):
+    """[z_i − τ]₊ with τ such that the row sums to 1: the nearest point of the simplex.
+
+    Entmax with α = 2. Keys more than 1 below the largest never get weight. J projects onto the
+    support and takes out the mean there: norm 1, or 0 when a single key is left. From arXiv
+    1602.02068.
+    """
+
+    name = "sparsemax"
+    formula = "[z − τ]₊, Σ = 1"
+    source = "1602.02068"
+    sums_to_one = True
+    sparse = True
+    jacobian_bound_text = "1, attained by every row with two or more weights"
+
+    def _weights(self, rows: Rows) -> Tensor:
+        return entmax_weights(rows.logits, 2.0, rows.hidden)
+
+    def _jacobian(self, rows: Rows) -> Jacobian:
+        return entmax_jacobian(self._weights(rows), 2.0)
+
+    def _spectral_norm(self, rows: Rows) -> Tensor:
+        weights = self._weights(rows)
+        norm = ((weights > 0).sum(-1) > 1).to(weights.dtype)
+        return norm.masked_fill(weights.isnan().any(-1), float("nan"))
+
+    def jacobian_bound(self, n: int) -> float | None:
+        return 1.0 if n > 1 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ASEntmax(Normalizer):
+    """1.5-entmax of (δ + β(log n)^γ)·z, with β, γ, δ → `beta`, `gamma`, `delta`.
+
+    β and γ are usually made from the query's own vector, one pair per head and query: see
+    `ASEntmaxScale`. A row with a single key is (1) whatever the factor, which is undefined there
+    for γ < 0. From arXiv 2506.16640.
+    """
+
+    name = "asentmax"
+    formula = "entmax_1.5((δ + β(log n)^γ)·z)"
+    source = "2506.16640"
+    sums_to_one = True
+    sparse = True
+    uses_length = True
+    jacobian_bound_text = "< |δ + β(log n)^γ|, approached as n → ∞"
+
+    beta: PerRow = 1.0
+    gamma: PerRow = 1.0
+    delta: PerRow = 1.0
+
+    def _factor(self, length: Tensor) -> Tensor:
+        logarithm = length.clamp(min=2.0).log()
+        return self.delta + self.beta * logarithm**self.gamma
+
+    def _column(self, rows: Rows) -> float | Tensor:
+        return rows.column(self._factor(rows.length), "factor")
+
+    def _weights(self, rows: Rows) -> Tensor:
+        return entmax_weights(rows.scaled(self._column(rows)), _ALPHA, rows.hidden)
+
+    def _jacobian(self, rows: Rows) -> Jacobian:
+        return entmax_jacobian(self._weights(rows), _ALPHA).scaled(self._column(rows))
+
+    def _spectral_norm(self, rows: Rows) -> Tensor:
+        factor = torch.as_tensor(self._column(rows)).abs().squeeze(-1)
+        return factor * _norm(self._weights(rows), _ALPHA)
+
+    def jacobian_bound(self, n: int) -> float | None:
+        length = torch.tensor(float(max(n, 1)), dtype=torch.float64)
+        return largest(self._factor(length)) * _bound(_ALPHA, n)
+
+
+class ASEntmaxScale(nn.Module):
+    """β = softplus(w_β·x) and γ = g·tanh(w_γ·x) for every head and query.
+
+    x is the vector a query was made from; w_β and w_γ have one row per head. The results have the
+    shape of the rows of (…, heads, queries, keys):
+
+        scale = ASEntmaxScale(dim=768, heads=12)
+        beta, gamma = scale(x)
+        weights = headgauge.normalizers.get("asentmax", beta=beta, gamma=gamma)(logits, mask)
+    """
+
+    def __init__(self, dim: int, heads: int, g: float = 2.0) -> None:
+        super().__init__()
+        self.to_beta = nn.Linear(dim, heads, bias=False)
+        self.to_gamma = nn.Linear(dim, heads, bias=False)
+        self.g = g
+
+    def forward(
+        self, x: Float[Tensor, "*batch queries dim"]
+    ) -> tuple[Float[Tensor, "*batch heads queries"], Float[Tensor, "*batch heads queries"]]:
+        beta = nn.functional.softplus(self.to_beta(x))
+        gamma = self.g * torch.tanh(self.to_gamma(x))
+        return beta.mT, gamma.mT
+
+
+def _norm(weights: Tensor, alpha: float | Tensor) -> Tensor:
     """Σs·λ₁(s/Σs), λ₁ the largest eigenvalue of diag p − ppᵀ."""
     spread = support_spread(weights, alpha)
     total = spread.sum(-1, keepdim=True)
     return total.squeeze(-1) * largest_eigenvalue(spread / total.masked_fill(total == 0, 1.0))
 
 
-def entmax_bound(alpha: float, n: int) -> float:
+def _bound(alpha: float, n: int) -> float:
     """The bound for n keys; exact for two, for softmax and for sparsemax."""
     if n < 2:
         return 0.0

@@ -16,7 +16,8 @@ import math
 import torch
 from torch import Tensor
 
-from headgauge.normalizers import kernels
+from headgauge import kernels
+from headgauge.normalizers.entmax_rows import entmax_backward, entmax_forward
 from headgauge.normalizers.jacobian import Jacobian, symmetric
 
 _LEADING = 64  # logits per row that the torch version looks at first,
@@ -27,7 +28,7 @@ class _Entmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx, scores, alpha, hidden):
         if kernels.serves(scores):
-            weights = kernels.entmax_forward(scores, alpha, hidden)
+            weights = entmax_forward(scores, alpha, hidden)
         else:
             weights = newton(scores, alpha.to(scores), hidden)
         ctx.save_for_backward(weights, alpha)
@@ -39,7 +40,7 @@ class _Entmax(torch.autograd.Function):
         gradient, to_alpha = gradients[0], ctx.needs_input_grad[1]
         # Under create_graph the backward itself is differentiated: torch operations, then.
         if kernels.serves(weights) and not torch.is_grad_enabled():
-            to_scores, per_row = kernels.entmax_backward(weights, gradient, alpha, to_alpha)
+            to_scores, per_row = entmax_backward(weights, gradient, alpha, to_alpha)
         else:
             to_scores, per_row = _pull_back(weights, gradient, alpha.to(weights), to_alpha)
         if per_row is None:

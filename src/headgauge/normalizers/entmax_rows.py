@@ -1,4 +1,4 @@
-"""Compiled rows for α-entmax on the CPU.
+"""Compiled: α-entmax on the CPU, and the way there from torch and back.
 
 With d_i = z_i − max z and ε = α − 1, the weights are p_i = [1 + ε(d_i − t)]₊^{1/ε} for the one
 t ≥ 0 at which they sum to 1 (t is log Σ exp d for α → 1). Only keys with d > −1/ε can have
@@ -9,33 +9,16 @@ where Σp − 1 needs log n steps.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, no_type_check
 
 import numpy as np
+import torch
+from torch import Tensor
 
-try:
-    import numba
-except ImportError:  # the torch versions serve
-    numba = None
-
-
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """numba's compiler, or nothing where it is missing.
-
-    `no_type_check` below every use keeps the tests' shape checker from wrapping the function
-    before numba has read it.
-    """
-    if numba is None:
-        return function
-    try:
-        return numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # nowhere to keep the compiled code: compile once per process
-        return numba.njit(nogil=True)(function)
+from headgauge import kernels
+from headgauge.kernels import compiled
 
 
 @compiled
-@no_type_check
 def _find_candidates(z, hidden, reach, values, places):
     """Visible keys less than `reach` below the largest, as (z − max, index); how many.
 
@@ -61,7 +44,6 @@ def _find_candidates(z, hidden, reach, values, places):
 
 
 @compiled
-@no_type_check
 def _weight(below, t, epsilon):
     """p and p^{2−α} of one key (0, 0 outside the support)."""
     y = epsilon * (below - t)
@@ -80,7 +62,6 @@ def _weight(below, t, epsilon):
 
 
 @compiled
-@no_type_check
 def _solve(values, places, count, epsilon, tolerance):
     """t, and how many candidates are left once those without weight are dropped."""
     t = 0.0
@@ -111,8 +92,7 @@ def _solve(values, places, count, epsilon, tolerance):
 
 
 @compiled
-@no_type_check
-def forward(scores, hidden, hidden_row, alpha, tolerance, weights, start, stop):
+def _forward(scores, hidden, hidden_row, alpha, tolerance, weights, start, stop):
     keys = scores.shape[1]
     values = np.empty(keys, np.float64)
     places = np.empty(keys, np.int64)
@@ -132,7 +112,6 @@ def forward(scores, hidden, hidden_row, alpha, tolerance, weights, start, stop):
 
 
 @compiled
-@no_type_check
 def _curvature(v):
     """(e^v − 1 − v)/v², by its series where the numerator would cancel."""
     if v > 0.5:
@@ -146,8 +125,7 @@ def _curvature(v):
 
 
 @compiled
-@no_type_check
-def backward(weights, gradient, alpha, to_scores, to_alpha, start, stop):
+def _backward(weights, gradient, alpha, to_scores, to_alpha, start, stop):
     keys = weights.shape[1]
     values = np.empty(keys, np.float64)
     places = np.empty(keys, np.int64)
@@ -183,3 +161,76 @@ def backward(weights, gradient, alpha, to_scores, to_alpha, start, stop):
                 drift = -p * logarithm * logarithm * _curvature((1.0 - a) * logarithm)
                 change += drift * (gradient[row, places[j]] - mean)
             to_alpha[row] = change
+
+
+def _as_rows(tensor: Tensor, keys: int) -> np.ndarray:
+    return tensor.detach().reshape(-1, keys).contiguous().numpy()
+
+
+def _zeros_like(tensor: Tensor) -> Tensor:
+    """Zeros for the kernels to write into. From numpy, which gets them untouched from the system
+    where torch would write every one of them."""
+    flat = tensor.new_empty(0).numpy()
+    return torch.from_numpy(np.zeros(tensor.shape, flat.dtype))
+
+
+def _alpha_rows(alpha: Tensor, rows: torch.Size) -> np.ndarray:
+    """α for every row, or the single one they share."""
+    alpha = alpha.detach().double()
+    if alpha.numel() == 1:
+        return alpha.reshape(1).numpy()
+    return alpha.expand(*rows, 1).reshape(-1).contiguous().numpy()
+
+
+def _hidden_rows(hidden: Tensor | None, shape: torch.Size) -> tuple[np.ndarray, np.ndarray]:
+    """The mask's own rows and, for every row of logits, which of them is its own.
+
+    A causal mask shared by all heads stays one square instead of one per head.
+    """
+    if hidden is None:
+        return np.zeros((1, shape[-1]), np.bool_), np.zeros(shape[:-1].numel(), np.int64)
+    own = hidden.shape[:-1]
+    index = torch.arange(own.numel()).reshape(own).expand(shape[:-1]).reshape(-1).contiguous()
+    return _as_rows(hidden.expand(*own, shape[-1]), shape[-1]), index.numpy()
+
+
+def entmax_forward(scores: Tensor, alpha: Tensor, hidden: Tensor | None) -> Tensor:
+    """α-entmax of every row; `alpha` is one number or (*rows, 1), `hidden` broadcasts."""
+    weights = _zeros_like(scores)
+    flat = _as_rows(scores, scores.shape[-1])
+    # fp32 rows are solved in fp64 but need not be solved to its last bit.
+    tolerance = 1e-10 if scores.dtype == torch.float32 else 4 * np.finfo(np.float64).eps
+    kernels.over_rows(
+        _forward,
+        flat.shape[0],
+        flat.size,
+        flat,
+        *_hidden_rows(hidden, scores.shape),
+        _alpha_rows(alpha, scores.shape[:-1]),
+        tolerance,
+        _as_rows(weights, scores.shape[-1]),
+    )
+    return weights
+
+
+def entmax_backward(
+    weights: Tensor, gradient: Tensor, alpha: Tensor, to_alpha: bool
+) -> tuple[Tensor, Tensor | None]:
+    """The gradients to the scores and, if asked, to α (one number per row)."""
+    keys = weights.shape[-1]
+    to_scores = _zeros_like(weights)
+    flat = _as_rows(weights, keys)
+    per_row = np.empty(flat.shape[0] if to_alpha else 0, np.float64)
+    kernels.over_rows(
+        _backward,
+        flat.shape[0],
+        flat.size,
+        flat,
+        _as_rows(gradient, keys),
+        _alpha_rows(alpha, weights.shape[:-1]),
+        _as_rows(to_scores, keys),
+        per_row,
+    )
+    if not to_alpha:
+        return to_scores, None
+    return to_scores, torch.from_numpy(per_row).reshape(*weights.shape[:-1], 1)

@@ -36,12 +36,14 @@ class Jacobian:
             result = result + left * (right * vector).sum(-1, keepdim=True)
         return result
 
-    def transpose_product(self, vector: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
-        """Jᵀ·vector: the gradient to the logits for a gradient `vector` to the weights."""
-        return self.transposed().product(vector)
-
     def transposed(self) -> "Jacobian":
+        """Jᵀ, whose product is the gradient to the logits for a gradient to the weights."""
         return Jacobian(self.diagonal, tuple((right, left) for left, right in self.terms))
+
+    def scaled(self, factor: float | Float[Tensor, "... 1"]) -> "Jacobian":
+        """The Jacobian of f(c·z) from that of f, for a factor c per row."""
+        terms = tuple((left * factor, right) for left, right in self.terms)
+        return Jacobian(self.diagonal * factor, terms)
 
     def dense(self) -> Float[Tensor, "*rows keys keys"]:
         """The matrices themselves, for small rows and for tests."""
@@ -88,16 +90,13 @@ class Jacobian:
         terms = tuple((left[index], right[index]) for left, right in self.terms)
         return Jacobian(self.diagonal[index], terms)
 
-    def is_finite(self) -> Tensor:
-        finite = self.diagonal.isfinite().all(-1)
-        for left, right in self.terms:
-            finite = finite & left.isfinite().all(-1) & right.isfinite().all(-1)
-        return finite
-
     def chunk_norms(self, tolerance: float) -> Tensor:
         """Norms of the rows on the first axis of a flattened Jacobian."""
         norms = self.diagonal.new_full(self.diagonal.shape[:1], torch.nan)
-        open_rows = self.is_finite().nonzero().squeeze(-1)
+        finite = self.diagonal.isfinite().all(-1)
+        for left, right in self.terms:
+            finite = finite & left.isfinite().all(-1) & right.isfinite().all(-1)
+        open_rows = finite.nonzero().squeeze(-1)
         part, scale = self.select(open_rows).scaled_to_one()
         vector = _start(part.diagonal)
         value = torch.zeros_like(part.diagonal[:, 0])
@@ -210,6 +209,8 @@ def _start(like: Tensor) -> Tensor:
     return start.to(like).expand_as(like)
 
 
-def symmetric(spread: Float[Tensor, "*rows keys"], total: Float[Tensor, "*rows 1"]) -> Jacobian:
+def symmetric(
+    spread: Float[Tensor, "*rows keys"], total: float | Float[Tensor, "*rows 1"] = 1.0
+) -> Jacobian:
     """diag(s) − ssᵀ/total, the shape shared by softmax, sparsemax and entmax."""
     return Jacobian(spread, ((-spread / total, spread),))

@@ -1,4 +1,4 @@
-"""LSSA, the length-scaled softplus attention."""
+"""LSSA, the length-scaled softplus attention, and LSSAR, with its second, sharpening stage."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from headgauge.normalizers.base import Normalizer, require
+from headgauge.normalizers.base import Limits, Normalizer
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import Number, Rows
 
@@ -24,27 +24,23 @@ class LSSA(Normalizer):
     φ ≤ 1 its Frobenius norm is at most that of the softmax Jacobian, c/2. From arXiv 2501.13428.
     """
 
-    name: ClassVar[str] = "lssa"
-    formula: ClassVar[str] = "softplus(log d·log n·z)/Σ softplus(log d·log n·z), z cosines"
-    source: ClassVar[str] = "2501.13428"
-    sums_to_one: ClassVar[bool] = True
-    sparse: ClassVar[bool] = False
-    form_f: ClassVar[bool] = True
-    uses_length: ClassVar[bool] = True
-    jacobian_bound_text: ClassVar[str] = "½·log d·log n, approached for very negative logits"
+    name = "lssa"
+    formula = "softplus(log d·log n·z)/Σ softplus(log d·log n·z), z cosines"
+    source = "2501.13428"
+    sums_to_one = True
+    form_f = True
+    uses_length = True
+    jacobian_bound_text = "½·log d·log n, approached for very negative logits"
+    limits: ClassVar[Limits] = {"dim": (lambda d: d > 1, "greater than 1")}
 
     dim: Number = 64
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.dim > 1, self, "dim", "greater than 1")
-
     def _weights(self, rows: Rows) -> Tensor:
-        return lssa_weights(rows, self.dim)
+        return _first_stage(rows, self.dim)
 
     def _jacobian(self, rows: Rows) -> Jacobian:
         p = self._weights(rows)
-        slope = p * lssa_slope(rows, self.dim)
+        slope = p * _slope(rows, self.dim)
         return Jacobian(slope, ((-p, slope),))
 
     def jacobian_bound(self, n: int) -> float | None:
@@ -55,7 +51,7 @@ def _scale(rows: Rows, dim: Number) -> Tensor:
     return (math.log(dim) * rows.length.log()).unsqueeze(-1)
 
 
-def lssa_weights(rows: Rows, dim: Number) -> Tensor:
+def _first_stage(rows: Rows, dim: Number) -> Tensor:
     """LSSA as the softmax of log softplus, which neither overflows nor underflows.
 
     Nor does it where c·z would: there log softplus is log c + log z, or on a row that is negative
@@ -71,8 +67,81 @@ def lssa_weights(rows: Rows, dim: Number) -> Tensor:
     return rows.softmax(torch.where(x < _TAIL, tail, torch.where(x > _HEAD, head, body)))
 
 
-def lssa_slope(rows: Rows, dim: Number) -> Tensor:
+def _slope(rows: Rows, dim: Number) -> Tensor:
     """c·φ, the derivative of log softplus(c·z)."""
     c = _scale(rows, dim)
     x = (rows.seen * c).clamp(min=-_HEAD)  # below, φ is 1 to the last bit, and would be 0/0
     return torch.sigmoid(x) / torch.logaddexp(x, torch.zeros_like(x)) * c
+
+
+@dataclass(frozen=True, eq=False)
+class LSSAR(Normalizer):
+    """r_i^p/Σ_j r_j^p, r = relu(n·A − 1), A the LSSA weights; p → `power`, d → `dim`.
+
+    Keys with less than the average weight 1/n get exactly 0. A row in which no key stands above
+    the average (a single key, all logits equal) has nothing to sharpen and keeps A. Near such a
+    flat row the weights turn with the direction of the logits alone, so the Jacobian is
+    unbounded. With h = p·n·w/r on the support and a = A∘φ·c of LSSA,
+
+        J = diag(h∘a) − (h∘A − w⟨h, A⟩)aᵀ − w(h∘a)ᵀ.
+
+    From arXiv 2501.13428.
+    """
+
+    name = "lssar"
+    formula = "relu(n·A − 1)^p/Σ relu(n·A − 1)^p, A = LSSA(z)"
+    source = "2501.13428"
+    sums_to_one = True
+    sparse = True
+    uses_length = True
+    jacobian_bound_text = "none: jumps at a flat row"
+    limits: ClassVar[Limits] = LSSA.limits | {"power": (lambda p: p >= 1, "at least 1")}
+
+    dim: Number = 64
+    power: Number = 15
+
+    def _weights(self, rows: Rows) -> Tensor:
+        first = _first_stage(rows, self.dim)
+        ratio, _, flat = _above_average(rows, first)
+        raised = ratio.pow(self.power)
+        sharpened = raised / raised.sum(-1, keepdim=True)
+        return torch.where(flat, first, sharpened)
+
+    def _jacobian(self, rows: Rows) -> Jacobian:
+        first = _first_stage(rows, self.dim)
+        slope = first * _slope(rows, self.dim)
+        ratio, top, flat = _above_average(rows, first)
+        raised = ratio.pow(self.power)
+        total = raised.sum(-1, keepdim=True)
+        weights = raised / total
+        n = rows.length.unsqueeze(-1)
+        h = torch.where(ratio > 0, self.power * n * ratio.pow(self.power - 1) / (top * total), 0.0)
+        along = h * first
+        pulled = along - weights * along.sum(-1, keepdim=True)
+        zero = torch.zeros_like(first)
+        return Jacobian(
+            torch.where(flat, slope, h * slope),
+            (
+                (torch.where(flat, -first, -pulled), slope),
+                (torch.where(flat, zero, -weights), h * slope),
+            ),
+        )
+
+    def jacobian_bound(self, n: int) -> float | None:
+        # Of two keys at most one is above the average: it gets everything, flat on both sides.
+        return math.inf if n > 2 else 0.0
+
+
+def _above_average(rows: Rows, first: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """relu(n·A − 1) over its largest value, that value, and which rows are flat.
+
+    Divided by the largest before the power, which would otherwise overflow or vanish. What
+    rounding leaves above the average on a flat row is not a preference.
+    """
+    excess = torch.relu(first * rows.length.unsqueeze(-1) - 1.0)
+    excess = rows.fill(excess, 0.0)
+    top = excess.amax(-1, keepdim=True)
+    flat = top <= 16 * torch.finfo(first.dtype).eps
+    # On a flat row the ratio is not used; all ones keeps its gradient finite.
+    safe_top = top.masked_fill(flat, 1.0)
+    return torch.where(flat, torch.ones_like(excess), excess / safe_top), safe_top, flat

@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from headgauge.normalizers.base import Normalizer, require
+from headgauge.normalizers.base import Limits, Normalizer
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import Number, Rows
 
@@ -20,20 +20,15 @@ class Softpick(Normalizer):
     z = 0 the rule jumps, smoothed only by ε. From arXiv 2504.20966.
     """
 
-    name: ClassVar[str] = "softpick"
-    formula: ClassVar[str] = "relu(e^z − 1)/(Σ |e^z − 1| + ε)"
-    source: ClassVar[str] = "2504.20966"
-    sums_to_one: ClassVar[bool] = False
-    sparse: ClassVar[bool] = True
-    form_f: ClassVar[bool] = False
-    uses_length: ClassVar[bool] = False
-    jacobian_bound_text: ClassVar[str] = "≤ (1 + √n)/ε; none for ε = 0, it jumps at z = 0"
+    name = "softpick"
+    formula = "relu(e^z − 1)/(Σ |e^z − 1| + ε)"
+    source = "2504.20966"
+    sums_to_one = False
+    sparse = True
+    jacobian_bound_text = "≤ (1 + √n)/ε; none for ε = 0, it jumps at z = 0"
+    limits: ClassVar[Limits] = {"epsilon": (lambda e: e >= 0, "zero or positive")}
 
     epsilon: Number = 1e-6
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.epsilon >= 0, self, "epsilon", "zero or positive")
 
     def _weights(self, rows: Rows) -> Tensor:
         above, total, _ = self._parts(rows)

@@ -1,18 +1,89 @@
-"""Compiled: E‖∇α v‖ over random directions, exactly (`theory.finite_difference`), row by row."""
+"""Compiled: how far the weights of a row move, for `finite_differences`.
+
+`changes`: ‖softmax((l + εv)/T) − softmax(l/T)‖/ε for a list of ε. With p = softmax(l/T), δ the step
+of each logit beyond that of the largest weight and e = expm1(δ), the change of the weights is
+p(e − S)/(1 + S), S = Σ p e: nothing in it cancels. Steps of many units, where e would overflow, are
+taken by softmax itself.
+
+`mean_over_directions`: E‖∇α v‖ over random directions, exactly (`theory.finite_difference`).
+"""
 
 import math
-from typing import no_type_check
 
 import numpy as np
 
-from headgauge.engine.vector_code import literal, summed
+from headgauge.kernels import literal, summed
 
+_FAR = 30.0  # of δ: beyond it nothing small is left to protect
 _LOW, _HIGH = math.log(1e-3), math.log(1e4)  # beyond them the integrand is e^{±t} to 1e-6
 _NEGLIGIBLE = 1e-10  # of ‖C‖_F: keys that add up to less change the mean by no more than that
 
 
+@literal
+def _near(p, relative, step, count, moved):
+    """The norm of the change, for keys that have weight."""
+    total = 0.0
+    for j in range(count):
+        moved[j] = math.expm1(relative[j] * step)
+        total += p[j] * moved[j]
+    squares = 0.0
+    for j in range(count):
+        change = p[j] * (moved[j] - total)
+        squares += change * change
+    return math.sqrt(squares) / (1.0 + total)
+
+
+@literal
+def _far(p, scores, direction, temperature, epsilon, moved):
+    """The same by softmax, for all keys that are seen."""
+    highest = -math.inf
+    for j in range(p.shape[0]):
+        moved[j] = (scores[j] + epsilon * direction[j]) / temperature
+        highest = max(highest, moved[j])
+    total = 0.0
+    for j in range(p.shape[0]):
+        moved[j] = math.exp(moved[j] - highest)
+        total += moved[j]
+    squares = 0.0
+    for j in range(p.shape[0]):
+        change = moved[j] / total - p[j]
+        squares += change * change
+    return math.sqrt(squares)
+
+
+@literal
+def changes(weights, scores, directions, temperatures, epsilons, out, start, stop):
+    """out (rows, ε). Row r of `weights` is at temperature r // S and of query r % S, with S the
+    rows of `scores`; `directions` has a row for each or one per query. −inf is a key not seen."""
+    queries = scores.shape[0]
+    shared = directions.shape[0] == queries
+    moved = np.empty(weights.shape[1])
+    kept, relative = np.empty_like(moved), np.empty_like(moved)
+    for row in range(start, stop):
+        query = row % queries
+        temperature = temperatures[row // queries]
+        p, v = weights[row], directions[query if shared else row]
+        winner = 0
+        for j in range(1, p.shape[0]):
+            if p[j] > p[winner]:
+                winner = j
+        count, highest = 0, 0.0
+        for j in range(p.shape[0]):
+            if scores[query, j] > -math.inf:
+                highest = max(highest, v[j] - v[winner])
+            if p[j] != 0.0:  # true for a NaN, which must not vanish here
+                kept[count], relative[count] = p[j], v[j] - v[winner]
+                count += 1
+        for at in range(epsilons.shape[0]):
+            step = epsilons[at] / temperature
+            if highest * step > _FAR:
+                change = _far(p, scores[query], v, temperature, epsilons[at], moved)
+            else:
+                change = _near(kept, relative, step, count, moved)
+            out[row, at] = change / epsilons[at]
+
+
 @summed
-@no_type_check
 def _size(rest, first):
     """1 − p₁ as the sum of the rest, and ‖C‖_F from terms that do not cancel."""
     q = 0.0
@@ -35,7 +106,6 @@ def _size(rest, first):
 
 
 @summed
-@no_type_check
 def _parts(rest, shares, first, u):
     """Re w and Im w of the determinant."""
     real, imaginary = 0.0, 0.0
@@ -48,7 +118,6 @@ def _parts(rest, shares, first, u):
 
 
 @summed
-@no_type_check
 def _log_diagonal(shares, u):
     """Σ log(1 + θ²p²), a logarithm for eight factors."""
     total = 0.0
@@ -66,7 +135,6 @@ def _log_diagonal(shares, u):
 
 
 @literal
-@no_type_check
 def mean_over_directions(weights, nodes, out, start, stop):
     """E‖C z‖ for a normal vector z, for rows that sum to one."""
     step = (_HIGH - _LOW) / (nodes - 1)
