@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from headgauge.errors import InputError
 from headgauge.report import plots
 from report.page.dynamics_frames import depth_curves_frame, depth_frame, dynamics_frames
-from report.page.page_content import HEADS, LAYERS, NS, distance, page_content
+from report.page.results import HEADS, LAYERS, NS, distance, page_content
 from report.page.paper_frames import TEXTS, paper_frames
 
 CAPTION = "small, prose"

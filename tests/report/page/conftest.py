@@ -9,7 +9,7 @@ from selenium.webdriver.chrome.service import Service
 
 from headgauge.report.page import write_page
 from report.page.dynamics_frames import depth_curves_frame, depth_frame
-from report.page.page_content import outlook_frame, page_content, simulation_content
+from report.page.results import outlook_frame, page_content, simulation_content
 from report.page.reading import Reader
 
 _QUIET = (

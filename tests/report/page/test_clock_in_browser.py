@@ -19,7 +19,7 @@ from report.page.dynamics_frames import (
     mean_cosine,
     sphere_place,
 )
-from report.page.page_content import simulation_content
+from report.page.results import simulation_content
 from report.page.sliding import position, readout, slide, sphere
 
 LATER = [time for time in TIMES if time > SPHERE_TIMES[-1]]

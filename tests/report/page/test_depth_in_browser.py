@@ -11,7 +11,7 @@ from report.page.dynamics_frames import (
     depth_frame,
     predicted_cosine,
 )
-from report.page.page_content import page_content
+from report.page.results import page_content
 
 
 def chart(place):

@@ -16,7 +16,7 @@ from headgauge.report.page.document import (
     page_data,
 )
 from report.page.dynamics_frames import depth_frame
-from report.page.page_content import SCRIPT, page_content, simulation_content
+from report.page.results import SCRIPT, page_content, simulation_content
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from report.page.dynamics_frames import (
     mean_cosine,
     probability,
 )
-from report.page.page_content import SCRIPT, simulation_content
+from report.page.results import SCRIPT, simulation_content
 from report.page.sliding import readout, slide
 
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from report.page.page_content import SCRIPT
+from report.page.results import SCRIPT
 from report.page.paper_frames import (
     CHOICES,
     LENGTHS,

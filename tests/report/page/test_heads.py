@@ -3,7 +3,7 @@ import pytest
 
 from headgauge.report.page.heads import head_data, some_ns, words
 from headgauge.report.words import MARKS, MEASURES
-from report.page.page_content import (
+from report.page.results import (
     CHOICES,
     HEADS,
     LAYERS,

@@ -6,7 +6,7 @@ from selenium.webdriver.common.keys import Keys
 
 from headgauge.report.page import write_page
 from headgauge.report.words import MARKS
-from report.page.page_content import (
+from report.page.results import (
     HEADS,
     NS,
     SCRIPT,

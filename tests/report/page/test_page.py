@@ -3,7 +3,7 @@ import pytest
 
 from headgauge.errors import InputError
 from headgauge.report.page import write_page
-from report.page.page_content import curve_rows, head_rows, page_content, sample_rows
+from report.page.results import curve_rows, head_rows, page_content, sample_rows
 
 
 def test_the_page_is_whole_and_nothing_else_is_left(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from headgauge.report.page import write_page
-from report.page.page_content import SCRIPT, WINDOWS, page_content
+from report.page.results import SCRIPT, WINDOWS, page_content
 from report.page.paper_frames import TEXTS, WORDS, paper_frames
 
 
