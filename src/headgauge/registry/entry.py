@@ -4,8 +4,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 LineStyle = Literal["solid", "dashed", "dotted", "dashdot", "longdash", "dashdotdot", "none"]
+# "up" and "right" are arrows: what is meant lies beyond the point.
 Marker = Literal[
-    "", "dot", "circle", "square", "diamond", "triangle", "down", "plus", "cross", "star", "hexagon"
+    "",
+    "dot",
+    "circle",
+    "square",
+    "diamond",
+    "triangle",
+    "down",
+    "plus",
+    "cross",
+    "star",
+    "hexagon",
+    "up",
+    "right",
 ]
 
 
@@ -16,6 +29,9 @@ class Look:
     colour: str  # #RRGGBB
     line: LineStyle = "solid"
     marker: Marker = ""
+    width: float = 1.0  # times the usual, of the line
+    size: float = 1.0  # likewise, of the marker
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True)
