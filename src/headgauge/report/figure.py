@@ -104,8 +104,8 @@ class Panel:
 @dataclass(frozen=True)
 class HeatMap:
     """Cells by row and column. `values` has a list per row, None where there is no number;
-    `absent` names the cells that cannot have one. `verdicts` stand in place of values: each a stripe
-    of its cell with its colour and letter from the registry. `blocks` are rows that belong together:
+    `absent` names the cells that cannot have one. `verdicts` stand in place of values: a stripe
+    each, with its colour and letter from the registry. `blocks` are rows that belong together:
     (name, first, after the last)."""
 
     title: str
