@@ -147,3 +147,24 @@ class Figure:
     one_scale: bool = False  # the heat maps share their colours, and one bar tells them
     on_page: bool = True
     in_files: bool = True
+
+
+def setting(figure: Figure, wanted: At) -> dict[str, str]:
+    """What a file shows: the first option of every switch unless another is wanted; where nothing
+    was measured for all of them, the closest that was. A switch counts more than all after it."""
+    now = {switch.name: switch.options[0][0] for switch in figure.switches if switch.options}
+    now |= {name: value for name, value in wanted.items() if name in now}
+    held = [
+        {**panel.at, **element.at}
+        for panel in figure.panels
+        for element in (panel.series if isinstance(panel, Panel) else (panel,))
+    ]
+    most = max(map(len, held), default=0)
+    full = [at for at in held if len(at) == most]
+    if not full or any(shown(at, now) for at in full):
+        return now
+    return now | max(full, key=lambda at: [at.get(name, now[name]) == now[name] for name in now])
+
+
+def shown(at: At, now: At) -> bool:
+    return all(now.get(name) == value for name, value in at.items())
