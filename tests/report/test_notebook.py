@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import polars as pl
 import pytest
 
-from headgauge.report import result_html
+from headgauge.report.notebook import result_html
 from headgauge.report.words import mark
 
 EVIL = "<script>alert('x')</script>&\""
@@ -40,7 +40,7 @@ def test_counts_and_worst_heads_are_told(head_table, counts):
     assert "sink 2" in words
     assert "saturated, sink, inactive" in words
     more = pl.concat([head_table, head_table.with_columns(pl.col("layer") + 10)])
-    assert "… 10 more" in result_html(more, counts, "")
+    assert "… and 10 more" in result_html(more, counts, "")
 
 
 def test_each_verdict_has_its_stripe_at_the_heads_place(head_table, counts):

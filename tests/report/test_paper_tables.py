@@ -2,10 +2,15 @@
 
 import polars as pl
 import pytest
-from rich.console import Console
+from rich.console import Console, Group
 
-from headgauge.report.paper_markdown import paper_markdown
-from headgauge.report.paper_views import choice_view, held_words, timing_view, verdict_view
+from headgauge.report.paper_tables import (
+    choice_tables,
+    claims_table,
+    claims_view,
+    paper_markdown,
+    timing_table,
+)
 from headgauge.runs.paper_schema import DEPENDS, NOT_REPRODUCED, ONE_TEXT, UNDECIDED
 from report.page.paper_frames import TEXTS, WORDS, paper_frames
 
@@ -17,6 +22,10 @@ def paper():
     return paper_frames()
 
 
+def choices(frame, chosen_on):
+    return Group(*choice_tables(frame, chosen_on))
+
+
 def printed(view, width=80):
     console = Console(width=width, no_color=True)
     with console.capture() as kept:
@@ -25,14 +34,14 @@ def printed(view, width=80):
 
 
 def test_what_it_stands_on_comes_first(paper):
-    lines = printed(verdict_view(paper["verdicts"], paper["readings"], STANDS))
+    lines = printed(claims_view(paper["verdicts"], paper["readings"], STANDS))
     assert lines[:2] == list(STANDS)
 
 
 @pytest.mark.parametrize("width", [80, 200])
 def test_a_claim_has_its_verdict_and_below_it_what_every_text_measured(paper, width):
     """Nothing is dropped where the terminal is narrow."""
-    lines = printed(verdict_view(paper["verdicts"], paper["readings"], STANDS), width)
+    lines = printed(claims_view(paper["verdicts"], paper["readings"], STANDS), width)
     at = lines.index("Fig. 3  claim 2: depends on the text, held on 1 of 2 texts")
     assert lines[at + 1 : at + 4] == [
         "    paper: N ≈ 0.06 L",
@@ -47,20 +56,16 @@ def test_a_claim_has_its_verdict_and_below_it_what_every_text_measured(paper, wi
 
 
 def test_held_is_said_of_the_texts_that_decided():
-    said = [
-        held_words({"held": held, "texts": decided, "verdict": word})
-        for held, decided, word in (
-            (1, 2, DEPENDS),
-            (0, 1, NOT_REPRODUCED),
-            (0, 0, UNDECIDED),
-            (1, 1, ONE_TEXT),
-        )
-    ]
-    assert said == ["held on 1 of 2 texts", "held on 0 of 1 text", "", ""]
+    words = [DEPENDS, NOT_REPRODUCED, UNDECIDED, ONE_TEXT]
+    verdicts = pl.DataFrame(
+        {"where": "Fig. 3", "claim": "c", "held": [1, 0, 0, 1], "texts": [2, 1, 0, 1]}
+    ).with_columns(verdict=pl.Series(words))
+    held = next(each for each in claims_table(verdicts).columns if each.heading == "held")
+    assert held.cells == ["held on 1 of 2 texts", "held on 0 of 1 text", "", ""]
 
 
 def test_choices_of_every_text_with_the_closest_and_the_judged_one_marked(paper):
-    lines = printed(choice_view(paper["choices"], TEXTS[0]))
+    lines = printed(choices(paper["choices"], TEXTS[0]))
     assert [line for line in lines if line.startswith("What depends")] == [
         f"What depends on the choice of vectors and keys: {text}" for text in TEXTS
     ]
@@ -70,19 +75,19 @@ def test_choices_of_every_text_with_the_closest_and_the_judged_one_marked(paper)
     told = "the closest on prose by equally many rows of every choice"
     assert f"{told}." in " ".join(lines)
     lost = pl.when(text=TEXTS[0]).then(pl.col("vectors") == "hidden").otherwise("closest")
-    lines = printed(choice_view(paper["choices"].with_columns(closest=lost), TEXTS[0]))
+    lines = printed(choices(paper["choices"].with_columns(closest=lost), TEXTS[0]))
     assert f"{told}; measured in full, another is closer there." in " ".join(lines)
     assert "rows" in " ".join(lines)
     assert not any("…" in line for line in lines)
-    asked = " ".join(printed(choice_view(paper["choices"], None)))
+    asked = " ".join(printed(choices(paper["choices"], None)))
     assert "as asked for" in asked
 
 
 def test_choices_and_times_keep_every_number_at_any_width(paper):
-    choices = paper["choices"].with_columns(rows=pl.lit(1024.0), critical_n=pl.lit(1023))
+    frame = paper["choices"].with_columns(rows=pl.lit(1024.0), critical_n=pl.lit(1023))
     times = {"paper_seconds": 61440.0, "ours_seconds": 10.25, "literal_seconds": 1e5}
     named = {"algorithm": "3", "what": "critical N", "shared": True, "ratio": 123456.0}
-    for view in (choice_view(choices, TEXTS[0]), timing_view([named | times])):
+    for view in (choices(frame, TEXTS[0]), timing_table([named | times])):
         whole = set(" ".join(printed(view, 200)).split())
         for width in (80, 60, 40):
             lines = printed(view, width)
@@ -104,11 +109,7 @@ def test_markdown_begins_with_what_it_stands_on_and_has_a_column_for_each_text(p
         "| Fig. 3 | claim 2 | N ≈ 0.06 L | 0.06 L (0.05 to 0.07) (not reproduced) | "
         "0.07 L (0.05 to 0.07) (reproduced) | held on 1 of 2 texts | **depends on the text** |"
     )
-    assert (
-        "| value, unit, visible | judged, closest here | 61 | 0.060 | 200 | 0.70 to 0.80 |" in lines
-    )
-    assert "| value, unit, visible | judged | 161 | 0.060 | 200 | 0.70 to 0.80 |" in lines
-    assert (
-        "Choices on prose; judged: the closest on prose by equally many rows of every choice."
-        in lines
-    )
+    assert "| value, unit, visible * ● | 61 | 0.060 | 200 | 0.70–0.80 | 128 |" in lines
+    assert "| value, unit, visible ● | 161 | 0.060 | 200 | 0.70–0.80 | 128 |" in lines
+    assert "What depends on the choice of vectors and keys: prose" in lines
+    assert any("the closest on prose by equally many rows" in line for line in lines)

@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from headgauge.report import dynamics_views
+from headgauge.report import dynamics_tables
 from headgauge.runs.dynamics_schema import CollapseRow, RateRow, SwarmRow
 from headgauge.runs.schema import frame_schema
 
@@ -24,11 +24,11 @@ def rates() -> pl.DataFrame:
 
 
 def test_velocities_and_slopes_stand_apart(rates):
-    first = printed(dynamics_views.velocity_view(rates, 12, 5.0))
+    first = printed(dynamics_tables.velocity_table(rates, 12, 5.0))
     assert "12 orthogonal tokens, β = 5" in first
     assert "Peri-LN  2/(r₀√(e^{2β} + n − 1))  0.013473  0.013473       0.01" in first
     assert "LN-Scaling" not in first
-    second = printed(dynamics_views.final_view(rates))
+    second = printed(dynamics_tables.final_table(rates))
     assert "C/t²" in second
     assert "-2.0013          –" in second
     assert "LN-Scaling  1 − γ ~ e^{−4√(t+1)}  √(t+1)      -4       -4         -4" in second
@@ -36,11 +36,11 @@ def test_velocities_and_slopes_stand_apart(rates):
 
 @pytest.mark.parametrize("width", [60, 40])
 def test_a_narrow_terminal_cuts_no_number_and_no_law(rates, width):
-    text = printed(dynamics_views.velocity_view(rates, 12, 5.0), width)
+    text = printed(dynamics_tables.velocity_table(rates, 12, 5.0), width)
     assert "…" not in text
     assert "2/(r₀√(e^{2β} + n − 1))" in text
     assert text.count("0.013473") == 2
-    text = printed(dynamics_views.final_view(rates), width)
+    text = printed(dynamics_tables.final_table(rates), width)
     for expected in ("-2.0013", "1 − γ ~ e^{−4√(t+1)}", "√(t+1)", "particles"):
         assert expected in text
 
@@ -48,9 +48,9 @@ def test_a_narrow_terminal_cuts_no_number_and_no_law(rates, width):
 def test_collapse_stands_beside_the_end_of_the_swarm():
     end = {name: 0.25 for name, kind in frame_schema(SwarmRow).items() if kind == pl.Float64}
     named = {"weights": "random", "rule": "softmax", "tokens": 4, "dim": 4, "heads": 1}
-    named |= {"causal": False, "seeds": 20, "mean_cosine": 0.98765}
+    named |= {"causal": False, "seeds": 20}
     swarms = [
-        end | named | {"scheme": name, "time": t}
+        end | named | {"scheme": name, "time": t, "mean_cosine": 0.18765 + 0.08 * t}
         for name in ("post_ln", "ngpt")
         for t in (0.0, 10.0)
     ]
@@ -63,11 +63,11 @@ def test_collapse_stands_beside_the_end_of_the_swarm():
         schema=frame_schema(CollapseRow),
         orient="row",
     )
-    text = printed(dynamics_views.collapse_view(collapse, frame))
+    text = printed(dynamics_tables.collapse_table(collapse, frame))
     assert "t = 10" in text
     assert "random   Post-LN  13 of 20      7.12  0.9877       0.2    0.25  0.250" in text
     assert "random   nGPT      0 of 20         –" in text
-    narrow = printed(dynamics_views.collapse_view(collapse, frame), 40)
+    narrow = printed(dynamics_tables.collapse_table(collapse, frame), 40)
     for expected in ("13 of 20", "7.12", "0.9877", "0.25", "0.250", "clusters", "‖A‖"):
         assert expected in narrow
     assert "…" not in narrow
