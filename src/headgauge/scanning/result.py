@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -190,10 +190,10 @@ class ScanResult:
 
     def draw(self) -> list[Path]:
         """The page and the figures, into the run's folder; the page first."""
-        from headgauge.report.page import write_page
+        from headgauge.report.page import page, write_page
 
-        page = write_page(self._drawn_in(), self.page_content())
-        return [page, *self.draw_heads(), *self.draw_depth()]
+        written = write_page(self._drawn_in(), page(self))
+        return [written, *self.draw_heads(), *self.draw_depth()]
 
     def draw_heads(self, first: int | None = None, folder: Path | None = None) -> list[Path]:
         """The heat maps, or the first few of them, into the run's folder or another one."""
@@ -230,44 +230,6 @@ class ScanResult:
 
         tables = self.heads, self.curves, self.verdicts()
         return scan_figures(*tables, self.caption(), self.depth, self.depth_curves)
-
-    def page_content(
-        self,
-        paper: dict[str, pl.DataFrame] | None = None,
-        timing: tuple[dict[str, Any], ...] = (),
-        stands: Sequence[str] = (),
-        notes: Sequence[str] | None = None,
-    ) -> Any:
-        """What the page shows; of a reproduction also the paper's figures and times, what they
-        stand on, and the notes of all texts."""
-        from headgauge.claims.ledger import CLAIMS
-        from headgauge.report.page import PageContent
-
-        known = self.manifest["model"]
-        warnings, target = self.warnings(), self.target()
-        told = self.notes() if notes is None else notes
-        return PageContent(
-            title=f"headgauge: {known['name'] if known else 'a model'}",
-            caption=self.caption(),
-            warnings=tuple(warnings),
-            stands=tuple(stands or self.stands()),
-            notes=tuple(note for note in told if note not in warnings),
-            manifest=dict(self.manifest),
-            head_table=self.frame(),
-            verdicts=self.verdicts(),
-            counts=self.counts(),
-            heads=self.heads,
-            curves=self.curves,
-            samples=self.samples,
-            claims=tuple(claim.as_dict() for claim in CLAIMS),
-            paper=paper,
-            timing=timing,
-            depth=self.depth,
-            depth_curves=None if self.depth is None else self.depth_curves(),
-            outlook=None if target is None else self.outlook(target),
-            target=target,
-            outlook_notes=() if target is None else tuple(self.outlook_grounds(target).notes()),
-        )
 
     def _drawn_in(self) -> Path:
         if self.folder is None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -45,11 +45,11 @@ class Simulation:
     def draw(self) -> list[Path]:
         """The page, the figures and the animation, into the folder; the page first."""
         from headgauge.report.dynamics import dynamics_figures, sphere_animation
-        from headgauge.report.page import write_page
+        from headgauge.report.page import page, write_page
 
         if self.folder is None:
             raise InputError("this simulation has no folder to draw into: run it with one")
-        drawn = [write_page(self.folder, self.page_content())]
+        drawn = [write_page(self.folder, page(self))]
         drawn += dynamics_figures(self.tables, self._figure_words(), self.folder)
         if len(self.tables["sphere"]):
             drawn.append(sphere_animation(self.tables["sphere"], _SOURCE, self.folder))
@@ -66,21 +66,6 @@ class Simulation:
         # Figures say the n, β and seeds of their tables; the table of rates has none.
         chosen = self.manifest["settings"]
         return f"{_SOURCE}; equal angles: n = {chosen['tokens']}, β = {chosen['beta']:g}"
-
-    def page_content(self) -> Any:
-        """What the page shows."""
-        from headgauge.claims.ledger import CLAIMS
-        from headgauge.report.page import PageContent
-
-        return PageContent(
-            title="headgauge: attention dynamics on the sphere",
-            caption=self.caption(),
-            warnings=(),
-            notes=tuple(self.manifest["notes"]),
-            manifest=dict(self.manifest),
-            claims=tuple(claim.as_dict() for claim in CLAIMS if claim.id.startswith("D")),
-            dynamics=self.tables,
-        )
 
     def __repr__(self) -> str:
         return f"<simulation: {self.caption()}>"

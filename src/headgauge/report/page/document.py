@@ -17,7 +17,10 @@ from typing import Any
 from headgauge import registry
 from headgauge.report.page.parts import Page
 
-STYLES = ("base.css", "controls.css", "tables.css", "charts.css", "heads.css", "timed.css", "narrow.css")
+STYLES = (
+    *("base.css", "controls.css", "tables.css", "charts.css"),
+    *("heads.css", "timed.css", "narrow.css"),
+)
 # In this order in one scope: what is above may be used below.
 SCRIPTS = (
     *("dom.js", "format.js", "tooltip.js", "colours.js", "look.js", "badges.js", "table.js"),

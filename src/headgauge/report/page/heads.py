@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from headgauge.registry import measures, names
-from headgauge.registry.entry import Entry
-from headgauge.report.figures import head_template
+from headgauge.report.curves import head_template
 from headgauge.report.head_grid import head_grid
 from headgauge.report.page.parts import Column, Part, filter_by, table
 from headgauge.report.page.values import column, columns, plain
 from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
+from headgauge.scanning.summary import curves_over_windows, heads_over_windows
 
 LISTED = (
     "sink_weight",
@@ -47,7 +47,8 @@ def heads_part(scan: ScanResult) -> Part:
     ]
     number_of = {head: number for number, head in enumerate(order)}
     listed = scan.frame().filter([row in number_of for row in scan.frame().select(HEAD).rows()])
-    held = _measures(heads, listed, order)
+    means = heads_over_windows(heads)
+    held = _measures(means, listed, order)
     drawn = _curves(curves, order)
     return {
         "kind": "heads",
@@ -58,13 +59,14 @@ def heads_part(scan: ScanResult) -> Part:
         "place": [[grid.row_of[head[:3]], grid.column_of[head[3]]] for head in order],
         "names": [_name(*head) for head in order],
         "module": [head[2] for head in order],
-        "kv": column(_by_head(heads, order, [pl.col("kv_head").first()])["kv_head"]),
+        "kv": column(_by_head(means, order)["kv_head"]),
         "measures": held,
         "windows": _windows(heads, order),
         "verdicts": {"of": _numbers(verdicts, number_of)} | columns(verdicts.drop(*HEAD, "length")),
         "worst": _numbers(listed.head(1), number_of)[0],
         "table": _table(listed, held, number_of),
         "curves": drawn,
+        "over_n": list(measures.CURVE_MEASURES) if drawn else [],
         "figure": plain(head_template()) if drawn else None,
         "samples": _samples(samples, number_of),
     }
@@ -79,38 +81,28 @@ def _numbers(frame: pl.DataFrame, number_of: dict[Any, int]) -> list[int]:
     return [number_of[row] for row in frame.select(HEAD).rows()]
 
 
-def over(measure: Entry) -> pl.Expr:
-    """Over windows."""
-    name = pl.col(measure.name)
-    return name.max() if measure.over_windows == "max" else name.mean()
-
-
-def _by_head(frame: pl.DataFrame, order: list[Any], wanted: list[pl.Expr]) -> pl.DataFrame:
-    """One row per head, in the page's order; nulls for a head that the frame does not have."""
+def _by_head(frame: pl.DataFrame, order: list[Any]) -> pl.DataFrame:
+    """Its one row per head, in the page's order; nulls for a head that the frame does not have."""
     keys = {name: [head[place] for head in order] for place, name in enumerate(HEAD)}
     listed = pl.DataFrame(keys, schema=frame.select(HEAD).schema)
-    found = frame.group_by(HEAD).agg(wanted)
-    return listed.join(found, on=HEAD, how="left", maintain_order="left")
+    return listed.join(frame, on=HEAD, how="left", maintain_order="left")
 
 
-def _measures(heads: pl.DataFrame, listed: pl.DataFrame, order: list[Any]) -> dict[str, list[Any]]:
+def _measures(means: pl.DataFrame, listed: pl.DataFrame, order: list[Any]) -> dict[str, list[Any]]:
     held = {}
-    for name, measure in measures.HEAD_MEASURES.items():
+    for name in measures.HEAD_MEASURES:
         # One of the measures is made for the list of heads only.
-        frame = next((each for each in (heads, listed) if name in each.columns), None)
+        frame = next((each for each in (means, listed) if name in each.columns), None)
         if frame is not None and frame[name].is_not_null().any():
-            held[name] = column(_by_head(frame, order, [over(measure)])[name])
+            held[name] = column(_by_head(frame, order)[name])
     return held
 
 
 def _windows(heads: pl.DataFrame, order: list[Any]) -> dict[str, Any]:
     """The measures of each window: by measure, then by window, then by head."""
     numbers = sorted(heads["window"].unique())
+    parts = [_by_head(heads.filter(window=window), order) for window in numbers]
     there = [name for name in measures.HEAD_MEASURES if name in heads.columns]
-    parts = [
-        _by_head(heads.filter(pl.col("window") == window), order, [pl.col(*there).first()])
-        for window in numbers
-    ]
     held = {name: [column(part[name]) for part in parts] for name in there}
     return {"numbers": numbers, "measures": held}
 
@@ -143,6 +135,7 @@ def _table(
         rows,
         "All heads",
         title="All heads",
+        id="all-heads",
         look="dense",
         tall=True,
         filter=filter_by("verdict-filter", of, names.VERDICTS, counted),
@@ -154,6 +147,7 @@ def _curves(curves: pl.DataFrame, order: list[Any]) -> list[dict[str, Any]]:
     per head."""
     if "rule" in curves.columns:
         curves = curves.filter(pl.col("rule") == names.MODEL)
+    curves = curves_over_windows(curves)
     choices = curves.select(names.CHOICE).unique(maintain_order=True).rows()
     choices.sort(key=lambda choice: choice != names.USUAL)
     most = max(4, min(MOST_NS, MOST_POINTS // max(1, len(choices) * len(order))))
@@ -162,10 +156,7 @@ def _curves(curves: pl.DataFrame, order: list[Any]) -> list[dict[str, Any]]:
         chosen = curves.filter(**dict(zip(names.CHOICE, choice, strict=True)))
         ns = some_ns(chosen["top_n"].unique().sort().to_list(), most)
         there = [name for name in measures.CURVES if chosen[name].is_not_null().any()]
-        parts = [
-            _by_head(chosen.filter(pl.col("top_n") == n), order, [pl.col(*there).mean()])
-            for n in ns
-        ]
+        parts = [_by_head(chosen.filter(top_n=n), order) for n in ns]
         held = {name: [column(part[name]) for part in parts] for name in there}
         found.append({"words": names.choice_words(choice), "ns": ns, "measures": held})
     return found

@@ -6,7 +6,6 @@ import polars as pl
 
 from headgauge.paper import Reproduction
 from headgauge.registry import measures, names
-from headgauge.report.figures import paper_figures
 from headgauge.report.page.parts import (
     Column,
     Page,
@@ -19,6 +18,7 @@ from headgauge.report.page.parts import (
     text,
 )
 from headgauge.report.page.scan import closing, head_counts, scan_sections, title
+from headgauge.report.paper import page_figures
 
 ONE_TEXT = "one text: not judged"
 # Behind the claims that have no figure: title, what is said of it, columns.
@@ -222,7 +222,7 @@ def _figures(run: Reproduction) -> Part | None:
     rules = {rule for frame in tables for rule in frame["rule"].unique()}
     told = "; ".join(said for rule, said in names.RULE_NOTES.items() if rule in rules)
     apart = f"Other rules are put on logits that were not trained for them: {told}." * bool(told)
-    held = figures((make() for make in paper_figures(run).values()), apart)
+    held = figures(page_figures(run.paper, list(run.scans), run.judging.chosen_on), apart)
     how = text(
         "Point at a figure to read it, drag to zoom, double-click to go back; arrow keys work too. "
         "Press a line in a legend to hide it."

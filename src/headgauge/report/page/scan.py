@@ -7,7 +7,7 @@ import polars as pl
 
 from headgauge.claims.ledger import CLAIMS
 from headgauge.registry import names
-from headgauge.report.figures import scan_figures
+from headgauge.report.dynamics.depth import depth_figure
 from headgauge.report.page.heads import heads_part
 from headgauge.report.page.parts import (
     Column,
@@ -83,7 +83,7 @@ def closing(manifest: Mapping[str, Any], only: str = "") -> list[Part]:
 def _depth(scan: ScanResult) -> Part | None:
     if scan.depth is None or scan.depth.is_empty():
         return None
-    drawn = figures([scan_figures(scan)["depth"]()])
+    drawn = figures([depth_figure(scan.depth, scan.depth_curves(), "")])
     return section("depth", "Depth", "Depth", text(_recognised(scan), id="recognised"), drawn)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from headgauge.registry import names
-from headgauge.report.figures import WEIGHTS, simulation_figures
+from headgauge.report.dynamics.over_time import gamma_figure, phase_figure, swarms_figure
+from headgauge.report.dynamics.words import WEIGHTS
 from headgauge.report.page.parts import Column, Page, Part, figures, notes, section, table, text
 from headgauge.report.page.scan import closing
 from headgauge.report.page.values import column as values
@@ -14,15 +15,18 @@ from headgauge.report.page.values import plain, short
 from headgauge.simulation import Simulation
 
 MOST_MORE = 60  # steps of the slider after the spheres' last time
-TIMED = ("gamma", "swarms")  # the figures that follow the slider
-# What is read of them at its time: the figure, its fact (None: what is drawn), the column.
+# What is read at its time: the figure, the axis of its panel, a fact of its lines (or what is
+# drawn), and how it is told.
 _READ = (
-    ("gamma", None, "γ", "fixed", 4, "Cosine of tokens at equal angles"),
-    ("gamma", "1 − γ", "1 − γ", "number", 3, "The gap that is left"),
-    ("gamma", "radius", "radius", "fixed", 2, "Length of a token"),
-    ("gamma", "‖A‖", "‖A‖", "fixed", 3, "Length of what attention adds"),
-    ("swarms", "clusters", "clusters", "fixed", 1, "Of simulated particles"),
-    ("swarms", "pairs together", "together", "percent", 1, "Pairs with a cosine of .999 or more"),
+    ("gamma", "γ", "", "γ", "fixed", 4, "Cosine of tokens at equal angles"),
+    ("gamma", "1 − γ", "", "1 − γ", "number", 3, "The gap that is left"),
+    ("gamma", "radius r", "", "radius", "fixed", 2, "Length of a token"),
+    ("gamma", "‖A‖", "", "‖A‖", "fixed", 3, "Length of what attention adds"),
+    ("swarms", "clusters", "", "clusters", "fixed", 1, "Of simulated particles"),
+    (
+        *("swarms", "mean cosine", "share of pairs together"),
+        *("together", "percent", 1, "Pairs with a cosine of .999 or more"),
+    ),
 )
 _RATES = (
     Column("Scheme", "scheme", "scheme"),
@@ -59,9 +63,9 @@ def _dynamics(run: Simulation) -> Part | None:
     held = {name: frame for name, frame in run.tables.items() if not frame.is_empty()}
     if not held:
         return None
-    drawn = {name: make() for name, make in simulation_figures(run).items()}
-    lines = [drawn.pop(name) for name in TIMED if name in drawn]
     spheres = _spheres(held["sphere"]) if "sphere" in held else None
+    makers = {"curves": gamma_figure, "swarms": swarms_figure}
+    lines = [plain(make(held[name], "")) for name, make in makers.items() if name in held]
     start = "Every scheme starts from the same places; drag a sphere to turn all."
     said = (
         "Tokens are particles that attention draws to one another; where a model normalises sets "
@@ -71,8 +75,8 @@ def _dynamics(run: Simulation) -> Part | None:
         "kind": "timed",
         "times": slider_times([values(held[name]["time"]) for name in _TABLES if name in held]),
         "spheres": spheres,
-        "figures": [plain(figure) for figure in lines],
-        "readout": _readout([figure.name for figure in lines]),
+        "figures": lines,
+        "readout": _readout([figure["name"] for figure in lines]),
     }
     return section(
         "dynamics",
@@ -80,7 +84,7 @@ def _dynamics(run: Simulation) -> Part | None:
         "Attention dynamics on the sphere",
         text(said),
         timed if spheres or lines else None,
-        figures(drawn.values()),
+        figures([phase_figure(held["phase"], "")]) if "phase" in held else None,
         *_theory(run.tables),
     )
 
@@ -98,21 +102,11 @@ def slider_times(tables: Sequence[list[float]]) -> list[float]:
 
 
 def _readout(there: list[str]) -> Part | None:
-    columns = [
-        {
-            "figure": figure,
-            "fact": fact,
-            "title": title,
-            "kind": kind,
-            "digits": digits,
-            "hint": hint,
-        }
-        for figure, fact, title, kind, digits, hint in _READ
-        if figure in there
-    ]
+    told = ("figure", "axis", "fact", "title", "kind", "digits", "hint")
+    columns = [dict(zip(told, each, strict=True)) for each in _READ if each[0] in there]
     lead = {"title": "Scheme", "kind": "scheme"}
     label = "What is read at the time of the slider"
-    return {"columns": columns, "lead": lead, "label": label} if there else None
+    return {"columns": columns, "lead": lead, "label": label} if columns else None
 
 
 def _spheres(frame: pl.DataFrame) -> Part:

@@ -104,16 +104,17 @@ function valueAt(times, values, time) {
 }
 
 // What the lines of figures say at the clock's time: a row for each line.
-// columns: [{figure, fact: null for what is drawn, and what a table's column has}]
+// columns: [{figure, axis of its panel, fact of its lines or '', and what a table's column has}]
 function createReadout({ columns, label, lead }, figures, clock) {
   const made = table({ label, look: 'dense one-line', columns: [lead, ...columns], rows: [] });
   const caption = el('p', { class: 'where' });
   const of = (name) => figures.find(({ description }) => description.name === name);
   clock.follow((time) => {
     const lines = new Map(); // by name: its cells
-    columns.forEach(({ figure, fact }, place) => {
-      for (const series of of(figure).made.series()) {
-        const { name, x, y, facts = {} } = series;
+    columns.forEach(({ figure, axis, fact }, place) => {
+      const panel = of(figure).made.panels().find(({ y }) => y.label === axis);
+      for (const { name, x, y, facts = {} } of (panel && panel.series) || []) {
+        if (!(name in DATA.words.schemes)) continue; // a guide for the eye
         if (!lines.has(name)) lines.set(name, [name, ...columns.map(() => null)]);
         lines.get(name)[place + 1] = valueAt(x, fact ? facts[fact] || [] : y, time);
       }
@@ -122,7 +123,7 @@ function createReadout({ columns, label, lead }, figures, clock) {
     const used = figures.filter(({ description }) =>
       columns.some(({ figure }) => figure === description.name),
     );
-    caption.textContent = used.map((each) => each.made.words()).filter(Boolean).join(' ');
+    caption.textContent = used.map((each) => each.made.words()).join('. ');
   });
   return el('div', { id: 'readout' }, made.whole, caption);
 }

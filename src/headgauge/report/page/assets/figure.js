@@ -10,24 +10,32 @@ function createFigure(description, options = {}) {
       (panel.series || []).filter((each) => each.shown === false).map((each) => each.name),
     ),
   );
-  const views = panels.map((panel) => {
-    const label = panel.title ? `${title}: ${panel.title}` : title;
-    if (panel.rows) return createMapPanel(panel, label);
-    const redraw = () => charts().forEach(draw);
-    return createChart(panel, { label, hidden, redraw, tallest: options.tallest });
-  });
-    const choice = createChoice(description, switches, show);
+  const views = new Map();
+  // A panel is made when it is first seen: there may be many, at other settings of the switches.
+  const viewOf = (panel) => {
+    if (!views.has(panel)) {
+      const label = panel.title ? `${title}: ${panel.title}` : title;
+      const redraw = () => charts().forEach(draw);
+      const view = panel.rows
+        ? createMapPanel(panel, label)
+        : createChart(panel, { label, hidden, redraw, tallest: options.tallest });
+      views.set(panel, view);
+    }
+    return views.get(panel);
+  };
+  const holder = el('div');
+  const choice = createChoice(description, switches, show);
   const made = {
     whole: null,
     show,
     state: {},
-    series: () => shownSeries(panels, made.state),
-    words: () => `${title}: ${choice.words(made.state)}.`,
+    panels: () => panels.filter(({ at }) => matches(at, made.state)),
+    words: () => [title, choice.words(made.state)].filter(Boolean).join(': '),
   };
   const said = el('p', { class: 'fallback', role: 'status', hidden: true });
   const caption = el('figcaption');
   const legend = el('div');
-  const there = () => views.filter(({ panel }) => matches(panel.at, made.state));
+  const there = () => made.panels().map(viewOf);
   const charts = () => there().filter((view) => view.spec);
 
   function show(last) {
@@ -35,10 +43,10 @@ function createFigure(description, options = {}) {
     made.state = settled.state;
     said.textContent = settled.said;
     said.hidden = !settled.said;
-    views.forEach((view) => {
-      view.whole.hidden = !there().includes(view);
-    });
-    for (const view of there())
+    const shownNow = there();
+    holder.className = shownNow.length > 1 ? 'charts many' : 'charts';
+    holder.replaceChildren(...shownNow.map((view) => view.whole));
+    for (const view of shownNow)
       if (view.panel.rows) showMapPanel(view);
       else showChart(view, specOf(view.panel, made.state, options.valuesOf));
     shareLegend(charts(), legend);
@@ -55,11 +63,7 @@ function createFigure(description, options = {}) {
     el('h3', { id: `${name}-title`, hidden: options.heading === false }, title),
     choice.boxes.length ? el('div', { class: 'controls' }, choice.boxes) : null,
     said,
-    el(
-      'div',
-      { class: panels.length > 1 ? 'charts many' : 'charts' },
-      views.map((view) => view.whole),
-    ),
+    holder,
     legend,
     caption,
   );
@@ -79,12 +83,6 @@ function shareLegend(charts, holder) {
     else if (place === most) holder.append(chart.legend);
     else chart.legend.remove();
   });
-}
-
-function shownSeries(panels, state) {
-  return panels
-    .filter((panel) => matches(panel.at, state))
-    .flatMap((panel) => (panel.series || []).filter((each) => matches(each.at, state)));
 }
 
 function specOf(panel, state, valuesOf) {
@@ -145,7 +143,8 @@ function figuresPart({ figures, text }, clock) {
   const made = figures.map((each) => createFigure(each, { switches, clock }));
   const rows = [];
   made.forEach(({ whole }, place) => {
-    const small = figures[place].panels.length === 1 && !figures[place].panels[0].rows;
+    const { panels } = figures[place];
+    const small = made[place].panels().length === 1 && !panels[0].rows;
     const last = rows[rows.length - 1];
     if (small && last && last.small && last.parts.length < 2) last.parts.push(whole);
     else rows.push({ small, parts: [whole] });

@@ -45,9 +45,6 @@ function seconds(value) {
   return value >= 0.1 ? `${sig(value, 3)} s` : `${sig(1000 * value, 3)} ms`;
 }
 
-function plural(count, word) {
-  return `${sig(count)} ${word}${count === 1 ? '' : 's'}`;
-}
 
 // Columns of lists as rows of objects.
 function rowsOf(columns) {

@@ -106,9 +106,8 @@ function nearestTo(values, wanted) {
   return values.reduce((best, each) => (far(each) < far(best) ? each : best), values[0]);
 }
 
-function whatOptions({ measures, curves }) {
+function whatOptions({ measures, over_n: overN }) {
   const titled = (name) => DATA.words.measures[name].title;
-  const overN = curves.length ? ['separability', 'distance', 'radius'] : [];
   return [
     ['verdicts', 'Verdicts'],
     ...Object.keys(measures).map((name) => [name, titled(name)]),
