@@ -156,7 +156,7 @@ def _room(sheet: Drawing, grid: GridSpec, down: int, start: int, span: int) -> A
 
 def _title(panel: Panel, across: float) -> list[str]:
     unit = panel.unit if isinstance(panel, HeatMap) else ""
-    return [*wrapped(panel.title, across - 0.2, 7.5), *wrapped(unit, across - 0.35, 7.0)]
+    return [*wrapped(panel.title, across - 0.3, 7.5), *wrapped(unit, across - 0.35, 7.0)]
 
 
 def _legends(rows: list[list[Panel]], columns: int) -> list[list[tuple[int, int, list[Entry]]]]:

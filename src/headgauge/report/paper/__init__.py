@@ -1,9 +1,9 @@
 """The figures of a reproduction: described once, for its page and for its files.
 
-To add one, describe it in a module here and name it in `page_figures`, `file_figures` or both.
+To add one, describe it in a module here and name it in `page_figures`, `figure_makers` or both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,6 @@ from headgauge.report.paper.tables import (
 from headgauge.runs.paper_tables import text_folder
 
 _FORMATS = ("svg", "pdf")
-PANEL_OF = {"fig2a": "fig2", "fig2b": "fig2", "fig2c": "fig2"}  # tables that share a figure
 
 
 def page_figures(paper: Tables, texts: Sequence[str], chosen_on: str | None) -> list[Figure]:
@@ -51,30 +50,36 @@ def page_figures(paper: Tables, texts: Sequence[str], chosen_on: str | None) -> 
     return [replace(each, switches=(*shared, *each.switches)) for each in made]
 
 
-def file_figures(paper: Tables, caption: str) -> dict[str, Figure]:
-    """By name the figures of one text, each for a file of its own.
+def figure_makers(
+    paper: Tables, captions: Mapping[str, str], text: str
+) -> dict[str, Callable[[], Figure]]:
+    """By name what describes each figure on one text, and `paper`, the overview of all texts.
 
-    They show the choice of vectors and keys that the verdicts are about.
+    `captions` has a line for each: the model, the text, what the figures stand on. They show the
+    choice of vectors and keys that the verdicts are about; a panel without data says so.
     """
-    choice = shown_choice(paper)
-    curves = ("fig2a", "fig2b", "fig2c", "fig3")
-    shown = {**paper, **{name: of_choice(paper[name], choice) for name in curves}}
-    shown |= {"fig2c_tests": paper["fig2c_tests"].clear()}
-    texts = paper["vanishing"]["text"].unique().to_list()
-    shared = tuple(switches(shown, texts, None).values())
-    made = {
-        "vanishing": vanishing(shown),
-        "fig1": geometry_in_files(shown),
-        "fig2": _side_by_side(shown),
-        "fig3": separability(shown),
-        "fig4": sensitivity_in_files(shown),
-        "choices": choices_figure(paper),
-        "rules": rules_figure(paper),
+    tables = every_table(paper)
+    mine = of_text(tables, text)
+    choice = shown_choice(mine)
+    curves = {name: of_choice(mine[name], choice) for name in ("fig2a", "fig2b", "fig2c", "fig3")}
+    shown = mine | curves | {"fig2c_tests": mine["fig2c_tests"].clear()}
+    shared = tuple(switches(shown, [text], None).values())
+    makers: dict[str, Callable[[], Figure]] = {
+        "vanishing": partial(vanishing, shown),
+        "fig1": partial(geometry_in_files, shown),
+        "fig2": partial(_side_by_side, shown),
+        "fig3": partial(separability, shown),
+        "fig4": partial(sensitivity_in_files, shown),
+        "choices": partial(choices_figure, mine),
+        "rules": partial(rules_figure, mine),
     }
-    return {
-        name: replace(each, switches=(*shared, *each.switches), run=caption)
-        for name, each in made.items()
-    }
+
+    def made(make: Callable[[], Figure]) -> Figure:
+        figure = make()
+        return replace(figure, switches=(*shared, *figure.switches), run=captions[text])
+
+    found = {name: partial(made, make) for name, make in makers.items()}
+    return {"paper": partial(overview, tables, captions), **found}
 
 
 def _side_by_side(paper: Tables) -> Figure:
@@ -91,27 +96,14 @@ def _side_by_side(paper: Tables) -> Figure:
     )
 
 
-def reproduction_figures(
-    paper: Tables, captions: Mapping[str, str], text: str
-) -> dict[str, Figure]:
-    """The figures on one text, and `paper`, the overview of all texts; `captions` has a line for
-    each: the model, the text, what the figures stand on."""
-    tables = every_table(paper)
-    return {"paper": overview(tables, captions)} | file_figures(
-        of_text(tables, text), captions[text]
-    )
-
-
 def paper_figures(paper: Tables, captions: Mapping[str, str], folder: Path) -> list[Path]:
     """FOLDER/figures/paper, the overview of all texts, as PNG too, and the figures of each text as
-    SVG and PDF in FOLDER/figures/TEXT. A panel without data says so."""
-    tables = every_table(paper)
-    place = folder / "figures"
-    paths = save_figure(draw(overview(tables, captions)), place, "paper", ("png", *_FORMATS))
-    for text, caption in captions.items():
-        for name, figure in file_figures(of_text(tables, text), caption).items():
-            paths += save_figure(draw(figure), place / text_folder(text), name, _FORMATS)
+    SVG and PDF in FOLDER/figures/TEXT."""
+    place, paths = folder / "figures", []
+    for text in captions:
+        for name, make in figure_makers(paper, captions, text).items():
+            if name != "paper":
+                paths += save_figure(draw(make()), place / text_folder(text), name, _FORMATS)
+            elif not paths:
+                paths += save_figure(draw(make()), place, name, ("png", *_FORMATS))
     return paths
-
-
-__all__ = ["file_figures", "page_figures", "paper_figures", "reproduction_figures"]

@@ -151,7 +151,7 @@ def rules_figure(paper: Tables) -> Figure:
         interval_words(over_n) if len(over_n) else "",
         f"critical N: printed expectation, level {span(strictest(tests)['level'])}",
         "bars: 95 % bootstrap over heads; an arrow: none up to where it begins",
-        f"broken line and shade: the paper's {CRITICAL_SHARE:g} L and {PLATEAU[0]:g} to {PLATEAU[1]:g}",
+        f"broken line and shade: the paper's {CRITICAL_SHARE:g} L and {PLATEAU[0]} to {PLATEAU[1]}",
     )
     x = Axis("N, tokens selected", "N", log=True)
     panels = (
