@@ -30,7 +30,7 @@ Place = tuple[int, int | None, str | None]  # layer, head, module
 
 
 def curves_figure(curves: pl.DataFrame, run: str) -> Figure:
-    """Separability, distance and radius at the longest length: a line a head, means over windows."""
+    """Separability, distance and radius at the longest length, a line a head."""
     chosen = usual_choice(curves_over_windows(_longest(curves))).sort("top_n")
     layers = chosen["layer"].unique().sort().to_list()
     step = max(1, -(-len(layers) // _NAMED))

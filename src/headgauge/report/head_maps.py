@@ -140,9 +140,7 @@ def _heat_map(grid: HeadGrid, title: str, **more: Any) -> HeatMap:
     absent = tuple(map(tuple, np.argwhere(~grid.exists).tolist()))
     columns = tuple(map(str, grid.column_of))
     axes = Axis("head", "head"), Axis("layer", "layer")
-    return HeatMap(
-        title, *axes, columns, grid.labels, absent=absent, blocks=grid.blocks, **more
-    )
+    return HeatMap(title, *axes, columns, grid.labels, absent=absent, blocks=grid.blocks, **more)
 
 
 def _figure(

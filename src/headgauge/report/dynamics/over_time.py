@@ -5,9 +5,7 @@ one that bends in both, like LN-Scaling's, is between the two.
 """
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import polars as pl
 
@@ -22,7 +20,7 @@ from headgauge.report.dynamics.words import (
     setup_words,
     some,
 )
-from headgauge.report.figure import Axis, Figure, HeatMap, Panel, Sentence, Series
+from headgauge.report.figure import Axis, Figure, HeatMap, Panel, Sentence, Series, Switch
 
 _SWARM = {  # by column: the name on the axis
     "mean_cosine": "mean cosine",
@@ -112,25 +110,39 @@ def swarms_figure(swarms: pl.DataFrame, run: str) -> Figure:
     caption = (*told, bands, *map(Sentence, baseline_words(swarms)))
     columns = len(settings) if len(settings) > 1 else 3
     title = "Simulated particles"
-    return Figure("swarms", title, tuple(panels), columns, switches, caption, run, panel_height=1.25)
+    return Figure(
+        "swarms", title, tuple(panels), columns, switches, caption, run, panel_height=1.25
+    )
 
 
 def phase_figure(phase: pl.DataFrame, run: str) -> Figure:
     """Rows of panels are sizes, columns are schemes."""
     sizes, settings = settings_of(phase, ("tokens", "dim"), "Size", side_by_side=True)
-    schemes, _ = settings_of(phase, ("scheme",), "Scheme", side_by_side=True)
-    panels, told = [], []
-    for frame, at in settings:
-        for scheme in schemes_in(phase):
-            own = frame.filter(scheme=scheme)
-            words = f"{SCHEMES[scheme].title}, d = {frame['dim'][0]}"
-            panels.append(replace(_phase_map(own, words), at={**at, "scheme": scheme}))
-        told.append(Sentence(f"{setup_words(frame.drop('beta')).capitalize()}.", at))
-    note = "The share of pairs with a cosine of .999 or more, from uniform starts"
-    caption = (Sentence(f"{note}; the line is half of the pairs."), *told)
-    columns, title = len(schemes_in(phase)), "Phase diagram: pairs that have become one"
-    size = {"panel_height": 1.15, "one_scale": True}
-    return Figure("phase", title, tuple(panels), columns, schemes + sizes, caption, run, **size)
+    names = schemes_in(phase)
+    options = tuple((name, SCHEMES[name].title) for name in names)
+    panels = tuple(
+        replace(
+            _phase_map(frame.filter(scheme=name), f"{title}, d = {frame['dim'][0]}"),
+            at={"scheme": name, **at},
+        )
+        for frame, at in settings
+        for name, title in options
+    )
+    caption = (
+        Sentence("The share of pairs with a cosine of .999 or more, from uniform starts."),
+        Sentence(f"{setup_words(phase.drop('dim', 'beta'))}; the line is half of the pairs."),
+    )
+    return Figure(
+        "phase",
+        "Phase diagram: pairs that have become one",
+        panels,
+        max(len(names), 3),
+        (Switch("scheme", "Scheme", options, side_by_side=True), *sizes),
+        caption,
+        run,
+        panel_height=1.15,
+        one_scale=True,
+    )
 
 
 def _line_panel(
@@ -202,7 +214,7 @@ def _gap_panel(gaps: pl.DataFrame) -> Panel:
         return panel
     times = [0.0, float(gaps["time"].max())]  # pyright: ignore
     slope = [math.exp(-2 * time) / 10 for time in times]
-    return _with_guide(panel, "slope of e^{−2t}", times, slope)
+    return _with_guide(panel, "slope of e⁻²ᵗ", times, slope)
 
 
 def _gap_over_log(gaps: pl.DataFrame) -> Panel:
@@ -217,7 +229,7 @@ def _gap_over_log(gaps: pl.DataFrame) -> Panel:
     slope = [slowest / 5 * (times[1] / time) ** 2 for time in times]
     low = max(panel.y.low or 0.0, slowest * _BELOW)
     cut = replace(panel, x=replace(_TIME, log=True), y=replace(panel.y, low=low, high=2.0))
-    return _with_guide(cut, "slope of t^{−2}", times, slope)
+    return _with_guide(cut, "slope of t⁻²", times, slope)
 
 
 def _with_guide(panel: Panel, label: str, x: list[float], y: list[float]) -> Panel:

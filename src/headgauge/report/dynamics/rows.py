@@ -27,9 +27,7 @@ def rates_figure(rates: pl.DataFrame, run: str) -> Figure:
     caption = (Sentence("final rate: the slope of log(1 − γ) against what is named."),)
     high = _ROW * (1 + max(len(schemes_in(rates)), 3))
     title = "Theory beside measured"
-    return Figure(
-        "rates", title, panels, 1, (), caption, run, panel_height=high, on_page=False
-    )
+    return Figure("rates", title, panels, 1, (), caption, run, panel_height=high, on_page=False)
 
 
 def _rates_panel(rows: pl.DataFrame, quantity: str) -> Panel:
