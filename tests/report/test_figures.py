@@ -81,7 +81,9 @@ def test_a_simulation_has_a_figure_for_every_table():
 def test_the_files_are_repeatable_and_the_overview_comes_first(scanned, tmp_path):
     before = dict(rcParams)
     files = [save_figures(scanned, tmp_path / folder, 3) for folder in ("one", "two")]
-    names = [f"{name}.{kind}" for name in ("heads", "verdicts", "entropy") for kind in ("png", "svg")]
+    names = [
+        f"{name}.{kind}" for name in ("heads", "verdicts", "entropy") for kind in ("png", "svg")
+    ]
     assert [path.name for path in files[0]] == names
     for one, other in zip(*files, strict=True):
         assert one.read_bytes() == other.read_bytes()

@@ -7,7 +7,7 @@ from rich.console import Console
 from headgauge.report import tables
 from headgauge.scanning import summary
 from headgauge.scanning import verdicts as judging
-from report.page.page_content import outlook_frame
+from report.page.results import outlook_frame
 
 
 def shown(table, width, **how):

@@ -229,13 +229,13 @@ CURVES = by_name(
     ),
     Entry(
         "separability_printed_lower",
-        "lower bound as printed, eq. 11",
+        "lower bound, eq. 11",
         source="eq. 11",
         look=Look(BLUE, "dashdot", "down"),
     ),
     Entry(
         "separability_printed_upper",
-        "upper bound as printed, eq. 11 (false)",
+        "upper bound, eq. 11 (false)",
         source="eq. 11",
         look=Look(RED, "dashed", "square"),
     ),
@@ -275,19 +275,19 @@ LIMITS = by_name(
     Entry("exact", "exact ‖∇α‖₂: worst step, ε → 0", look=Look(BLACK, width=1.3)),
     Entry(
         "exact mean",
-        "exact mean over random steps, ε → 0",
+        "exact mean of random steps, ε → 0",
         look=Look(BLACK, "dashdotdot", width=1.3),
     ),
-    Entry("printed bound", "printed bound min{1/(4T), √2} (false)", look=Look(RED, "dashed")),
+    Entry("printed bound", "printed min{1/(4T), √2} (false)", look=Look(RED, "dashed")),
     Entry("corrected bound", "1/(2T), sharp for ε → 0", look=Look(RED)),
     Entry("sharp bound", "(√2/ε) tanh(ε/(2√2 T)), sharp at ε", look=Look(BLACK, "dotted")),
 )
 STEP_LOOKS = (
-    Look(BLUE, "solid", "circle"),
-    Look(ORANGE, "dashed", "square"),
-    Look(GREEN, "dashdot", "triangle"),
-    Look(PURPLE, "dotted", "diamond"),
-    Look(SKY, "longdash", "down"),
+    Look(BLUE, "solid", "circle", size=0.8),  # the lines of small ε lie on one another, so that
+    Look(ORANGE, "dashed", "square", size=1.2),  # each is seen around the one before
+    Look(GREEN, "dashdot", "triangle", size=1.6),
+    Look(PURPLE, "dotted", "diamond", size=1.9),
+    Look(SKY, "longdash", "down", size=2.2),
 )
 
 # A model's layers, and simulated particles.

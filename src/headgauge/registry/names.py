@@ -81,8 +81,7 @@ def rules(names: list[str]) -> dict[str, Entry]:
     return (own if MODEL in names else {}) | others
 
 
-# A choice of vectors and keys: what of the paper's text leaves open.
-CHOICE = ("vectors", "scale", "keys")
+# A choice of vectors and keys, which the paper leaves open.
 USUAL = ("value", "unit", "visible")
 VECTORS = by_name(
     Entry("value", "value", explanation="what the head mixes", look=Look(BLUE, "none", "square")),

@@ -22,14 +22,14 @@ from matplotlib.transforms import blended_transform_factory
 from headgauge.registry.entry import GREY, PALE
 from headgauge.report import figure as described
 from headgauge.report.drawing_cells import add_bar, cell_entries, draw_cells, finish_cells
-from headgauge.report.drawing_panel import draw_panel, finish_panel, has_data, line_of
+from headgauge.report.drawing_panel import draw_panel, has_data, line_of, make_equal, write_names
 from headgauge.report.drawing_text import FAINT, INK, typeset, wrapped
 from headgauge.report.figure import HeatMap
 from headgauge.report.figure_files import DPI, TYPE, house_style
 
-_LEGEND_LINE = 0.142  # inches, as all below
+_LEGEND_LINE = 0.13  # inches, as all below
 _TITLE_LINE = 0.125
-_AROUND = 0.52  # a panel's numbers and names above and below, without its title
+_AROUND = 0.46  # a panel's numbers and names above and below, without its title
 _BAR = 0.42  # a colour bar with its numbers
 _SMALL = 6.0  # points
 _SMALL_LINE = 0.105
@@ -99,9 +99,9 @@ def _draw(
     foot = _SMALL_LINE * len(small) + 0.02
     decorated = len(rows) * _AROUND + _TITLE_LINE * sum(titles) + 0.06
     whole = heading + sum(heights) + foot + decorated
-    sheet = Drawing(figsize=(figure.width, whole), layout="constrained")
+    sheet = Drawing(figsize=(figure.width, whole), layout="constrained", dpi=DPI)
     sheet.get_layout_engine().set(  # pyright: ignore
-        w_pad=0.05, h_pad=0.02, wspace=0.015, hspace=0.0, rect=(0, 0, 1, 1 - heading / whole)
+        w_pad=0.05, h_pad=0.03, wspace=0.015, hspace=0.0, rect=(0, 0, 1, 1 - heading / whole)
     )
     grid = sheet.add_gridspec(2 * len(rows) + 1, columns, height_ratios=[*heights, foot])
     if heading:
@@ -125,14 +125,22 @@ def _draw(
         for start, span, entries in legends[down]:
             _add_legend(_room(sheet, grid, down, start, span), entries, span * across)
     _add_small_print(sheet, grid, small)
-    sheet.get_layout_engine().execute(sheet)  # pyright: ignore
+    for _ in range(2 if any(_is_equal(panel) for panel, _ in drawn) else 1):
+        sheet.get_layout_engine().execute(sheet)  # pyright: ignore
+        for panel, axes in drawn:
+            if _is_equal(panel):
+                make_equal(axes)
     sheet.set_layout_engine("none")
     for panel, axes in drawn:
         if isinstance(panel, HeatMap):
             finish_cells(axes, panel)
         else:
-            finish_panel(axes, panel)
+            write_names(axes, panel)
     return sheet
+
+
+def _is_equal(panel: Panel) -> bool:
+    return isinstance(panel, described.Panel) and panel.equal and has_data(panel)
 
 
 def _has_bar(panel: Panel) -> bool:
@@ -148,7 +156,7 @@ def _room(sheet: Drawing, grid: GridSpec, down: int, start: int, span: int) -> A
 
 def _title(panel: Panel, across: float) -> list[str]:
     unit = panel.unit if isinstance(panel, HeatMap) else ""
-    return [*wrapped(panel.title, across - 0.35, 7.5), *wrapped(unit, across - 0.35, 7.0)]
+    return [*wrapped(panel.title, across - 0.2, 7.5), *wrapped(unit, across - 0.35, 7.0)]
 
 
 def _legends(rows: list[list[Panel]], columns: int) -> list[list[tuple[int, int, list[Entry]]]]:
@@ -205,7 +213,8 @@ def _panel_entries(panel: Panel) -> list[tuple[str, str, Any]]:
 def _handle(series: described.Series) -> Any:
     hollow = series.hollow is not None and all(series.hollow)
     white = {"markerfacecolor": "white"} if hollow else {}
-    line = Line2D([], [], **line_of(series.look) | white)
+    look = replace(series.look, size=min(series.look.size, 1.6))
+    line = Line2D([], [], **line_of(look) | white)
     if series.filled_to is None:
         return line
     return Patch(facecolor=series.look.colour, alpha=0.35), line
@@ -222,8 +231,8 @@ def _height(entries: list[Entry], wide: float) -> float:
 def _columns(entries: list[Entry], wide: float) -> tuple[int, list[list[str]]]:
     """How many columns fit, and the labels in lines that fit a column."""
     widest = max(len(label) for label, _ in entries) * _LETTER + _HANDLE
-    columns = max(1, min(len(entries), int((wide - 0.25) / widest)))
-    return columns, [wrapped(label, wide - _HANDLE - 0.3, 7.0) for label, _ in entries]
+    columns = max(1, min(len(entries), int((wide - 0.4) / widest)))
+    return columns, [wrapped(label, wide - _HANDLE - 0.42, 7.0) for label, _ in entries]
 
 
 def _add_legend(room: Axes, entries: list[Entry], wide: float) -> None:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis as MatplotlibAxis
 from matplotlib.patches import Circle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
 from headgauge.registry.entry import BLACK, GREY, PALE, Look
 from headgauge.report.drawing_text import label_points, typeset
@@ -37,6 +38,7 @@ _MARKERS = {
     "up": "$↑$",
     "right": "$→$",
 }
+_ARROWS = ("up", "right")
 _BIGGER = {"*": 2.0, "$↑$": 1.6, "$→$": 1.6, "X": 1.2, ".": 0.8}
 _MANY = 8  # points of a line; with more a marker at each would make it a bar
 _BOXES = ("minimum", "q25", "median", "q75", "maximum")
@@ -68,24 +70,35 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         return
     for mark in panel.marks:
         _draw_mark(axes, mark)
+    arrows = [series for series in panel.series if series.look.marker in _ARROWS]
     for place, series in enumerate(reversed(panel.series)):  # the first lies on top
-        _draw_series(axes, series, panel, 2 + 0.01 * place)
+        if series in arrows:
+            _draw_arrows(axes, series, arrows.index(series) - (len(arrows) - 1) / 2)
+        else:
+            _draw_series(axes, series, panel, 2 + 0.01 * place)
     for which, axis, own in (("x", panel.x, axes.xaxis), ("y", panel.y, axes.yaxis)):
         _scale(axes, which, axis)
         _set_ticks(own, axis, panel.equal)
     for axis, name in ((panel.x, axes.set_xlabel), (panel.y, axes.set_ylabel)):
         text = typeset(axis.label)
         name(text["s"], labelpad=2, parse_math=text["parse_math"])
-    if panel.equal:
-        axes.set_aspect("equal", adjustable="datalim")
 
 
-def finish_panel(axes: Axes, panel: Panel) -> None:
-    """What needs the panel's final place: names beside points."""
+def make_equal(axes: Axes) -> None:
+    """One scale for both axes, in a panel that has its size."""
+    box = axes.get_window_extent()
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    scale = max((right - left) / box.width, (top - bottom) / box.height) / 2
+    across, up = (left + right) / 2, (bottom + top) / 2
+    axes.set_xlim(across - scale * box.width, across + scale * box.width)
+    axes.set_ylim(up - scale * box.height, up + scale * box.height)
+
+
+def write_names(axes: Axes, panel: Panel) -> None:
+    """Beside points, in a panel that has its size."""
     places = [
         (x, y, name)
         for series in panel.series
-        if series.names is not None or series.look.line == "none"
         for x, y, name in zip(
             series.x, series.y, series.names or [None] * len(series.x), strict=True
         )
@@ -136,6 +149,17 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, order: float) -> None
             axes.plot(x[chosen], y[chosen], **how | {"linestyle": "", "markerfacecolor": face})
     pale = {"linestyle": "", "alpha": 0.35, "markerfacecolor": "white"}
     axes.plot(x[kept & apart], y[kept & apart], **how | pale)
+
+
+def _draw_arrows(axes: Axes, series: Series, turn: float) -> None:
+    """An arrow begins at its point; those of several series stand beside each other."""
+    x, y = (_numbers(each, len(series.x)) for each in (series.x, series.y))
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    shift = (3.6 * turn, 4.0) if series.look.marker == "up" else (4.0, 0.0)
+    beside = ScaledTranslation(shift[0] / 72, shift[1] / 72, figure.dpi_scale_trans)
+    axes.plot(x, y, **line_of(series.look), transform=axes.transData + beside, clip_on=False)
+    axes.update_datalim(np.column_stack([x, y]))  # a moved line has no say in it
 
 
 def _draw_spread(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -192,10 +192,10 @@ class ScanResult:
         """The page and the figures, into the run's folder; the page first."""
         # Only here does a result reach for the report: whoever computes need not load matplotlib.
         from headgauge.report.figures import save_figures
-        from headgauge.report.page import write_page
+        from headgauge.report.page import page, write_page
 
-        page = write_page(self._drawn_in(), self.page_content())
-        return [page, *save_figures(self, self._drawn_in())]
+        written = write_page(self._drawn_in(), page(self))
+        return [written, *save_figures(self, self._drawn_in())]
 
     def plot(
         self, layer: int | str = "heads", head: int | None = None, *, module: str | None = None
@@ -206,44 +206,6 @@ class ScanResult:
         from headgauge.report.figures import plot
 
         return plot(self, layer, head, module=module)
-
-    def page_content(
-        self,
-        paper: dict[str, pl.DataFrame] | None = None,
-        timing: tuple[dict[str, Any], ...] = (),
-        stands: Sequence[str] = (),
-        notes: Sequence[str] | None = None,
-    ) -> Any:
-        """What the page shows; of a reproduction also the paper's figures and times, what they
-        stand on, and the notes of all texts."""
-        from headgauge.claims.ledger import CLAIMS
-        from headgauge.report.page import PageContent
-
-        known = self.manifest["model"]
-        warnings, target = self.warnings(), self.target()
-        told = self.notes() if notes is None else notes
-        return PageContent(
-            title=f"headgauge: {known['name'] if known else 'a model'}",
-            caption=self.caption(),
-            warnings=tuple(warnings),
-            stands=tuple(stands or self.stands()),
-            notes=tuple(note for note in told if note not in warnings),
-            manifest=dict(self.manifest),
-            head_table=self.frame(),
-            verdicts=self.verdicts(),
-            counts=self.counts(),
-            heads=self.heads,
-            curves=self.curves,
-            samples=self.samples,
-            claims=tuple(claim.as_dict() for claim in CLAIMS),
-            paper=paper,
-            timing=timing,
-            depth=self.depth,
-            depth_curves=None if self.depth is None else self.depth_curves(),
-            outlook=None if target is None else self.outlook(target),
-            target=target,
-            outlook_notes=() if target is None else tuple(self.outlook_grounds(target).notes()),
-        )
 
     def _drawn_in(self) -> Path:
         if self.folder is None:

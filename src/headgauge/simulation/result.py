@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -45,11 +45,11 @@ class Simulation:
     def draw(self) -> list[Path]:
         """The page, the figures and the animation, into the folder; the page first."""
         from headgauge.report.figures import save_figures
-        from headgauge.report.page import write_page
+        from headgauge.report.page import page, write_page
 
         if self.folder is None:
             raise InputError("this simulation has no folder to draw into: run it with one")
-        return [write_page(self.folder, self.page_content()), *save_figures(self, self.folder)]
+        return [write_page(self.folder, page(self)), *save_figures(self, self.folder)]
 
     def plot(self, name: str = "dynamics") -> "Figure":
         """One figure, as matplotlib has them, by the name of its file in figures/: "dynamics", the
@@ -62,21 +62,6 @@ class Simulation:
         """What every figure stands on; each says the n, β and seeds of its own table."""
         chosen = self.manifest["settings"]
         return f"{SOURCE}; equal angles: n = {chosen['tokens']}, β = {chosen['beta']:g}"
-
-    def page_content(self) -> Any:
-        """What the page shows."""
-        from headgauge.claims.ledger import CLAIMS
-        from headgauge.report.page import PageContent
-
-        return PageContent(
-            title="headgauge: attention dynamics on the sphere",
-            caption=self.caption(),
-            warnings=(),
-            notes=tuple(self.manifest["notes"]),
-            manifest=dict(self.manifest),
-            claims=tuple(claim.as_dict() for claim in CLAIMS if claim.id.startswith("D")),
-            dynamics=self.tables,
-        )
 
     def __repr__(self) -> str:
         return f"<simulation: {self.caption()}>"

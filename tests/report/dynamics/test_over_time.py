@@ -207,6 +207,7 @@ def test_the_overview_has_random_weights_and_one_scheme_of_each_kind(whole):
         "Peri-LN: pairs that are one",
     ]
     phase = overview({"phase": whole["phase"]}, "").panels[0]
-    assert phase.values[0][-1] == whole["phase"].filter(scheme="post_ln", dim=1024, beta=9.0)[
-        "probability"
-    ].tail(1).item()
+    assert (
+        phase.values[0][-1]
+        == whole["phase"].filter(scheme="post_ln", dim=1024, beta=9.0)["probability"].tail(1).item()
+    )

@@ -4,9 +4,8 @@ import math
 
 import polars as pl
 import pytest
-from matplotlib.patches import Circle
-
 from headgauge.report.paper.ball import draw_edge, near_and_far, token
+from matplotlib.patches import Circle
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import polars as pl
 import pytest
-
 from headgauge.report.paper.choice_map import draw_choice_key, draw_choice_map
+
 from headgauge.report.paper.choices import in_order
 from headgauge.report.paper.page import open_page
 

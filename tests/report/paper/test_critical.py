@@ -4,8 +4,8 @@ import itertools
 
 import polars as pl
 import pytest
-
 from headgauge.report.paper.critical import critical_handles, critical_words, draw_critical
+
 from headgauge.report.paper.looks import CRITICAL_LOOKS, PAPER_LINE
 from headgauge.report.paper.selecting import of_choice
 

@@ -3,10 +3,9 @@
 import itertools
 
 import pytest
+from headgauge.report.paper.labels import around, label_points
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
-
-from headgauge.report.paper.labels import around, label_points
 
 
 def boxes(axes):

@@ -2,11 +2,11 @@
 
 import polars as pl
 import pytest
+from headgauge.report.paper.overview import WIDTH, overview
 from matplotlib import rc_context
 
 from headgauge.report.figure_files import DPI, house_style
 from headgauge.report.paper.looks import CRITICAL_LOOKS, DISTANCE, TYPE
-from headgauge.report.paper.overview import WIDTH, overview
 
 from .conftest import OTHER, TEXT, reproduction
 

@@ -4,8 +4,6 @@ import math
 
 import polars as pl
 import pytest
-
-from headgauge.report.paper.looks import PAPER_LINE
 from headgauge.report.paper.rules import (
     at_one_length,
     draw_rule_criticals,
@@ -15,6 +13,8 @@ from headgauge.report.paper.rules import (
     rule_choice,
     rule_words,
 )
+
+from headgauge.report.paper.looks import PAPER_LINE
 from headgauge.report.paper.selecting import of_choice
 
 from .conftest import CHOICES, CLOSEST, RULES

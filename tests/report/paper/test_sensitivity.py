@@ -2,7 +2,6 @@
 
 import polars as pl
 import pytest
-
 from headgauge.report.paper.sensitivity import (
     draw_sensitivity,
     of_logits,

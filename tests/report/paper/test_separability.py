@@ -2,10 +2,10 @@
 
 import polars as pl
 import pytest
+from headgauge.report.paper.separability import draw_separability, separability_handles
 
 from headgauge.report.paper.looks import SEPARABILITY
 from headgauge.report.paper.selecting import of_choice
-from headgauge.report.paper.separability import draw_separability, separability_handles
 
 from .conftest import CLOSEST, SHARES
 

@@ -4,15 +4,15 @@ import itertools
 
 import polars as pl
 import pytest
+from headgauge.report.paper.overview import overview
+from headgauge.report.paper.sensitivity import STEPS
+from headgauge.report.paper.sheets import figure_1, figure_2, figure_4, sheets
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from headgauge.report.figure_files import house_style, save_figure
 from headgauge.report.paper.looks import TYPE
-from headgauge.report.paper.overview import overview
 from headgauge.report.paper.selecting import every_table
-from headgauge.report.paper.sensitivity import STEPS
-from headgauge.report.paper.sheets import figure_1, figure_2, figure_4, sheets
 
 from .conftest import CLOSEST, OTHER, TEXT
 

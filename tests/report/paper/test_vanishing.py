@@ -2,7 +2,6 @@
 
 import polars as pl
 import pytest
-
 from headgauge.report.paper.rules import looks_of
 from headgauge.report.paper.vanishing import (
     BOUNDS,

@@ -1,14 +1,16 @@
 """A small run for the page: numbers that say where they belong, tokens that try to break out."""
 
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 
-from headgauge.report.page import PageContent
+from headgauge.paper.result import Judging, Reproduction
 from headgauge.runs.schema import CurveRow, HeadRow, SampleRow, frame_schema
-from headgauge.scanning import summary
-from headgauge.scanning.verdicts import verdicts
-from report.page.dynamics_frames import dynamics_frames
+from headgauge.scanning import ScanResult
+from headgauge.simulation import Simulation
+from report.page.dynamics_frames import depth_curves_frame, dynamics_frames
 from report.page.paper_frames import TEXTS, paper_frames
 
 LAYERS, HEADS, WINDOWS, LENGTH = 3, 4, 2, 64
@@ -22,26 +24,6 @@ TOKENS = (
     "\n",
     "</script><img src=x onerror=window.hacked=2>",
     "\u2028&amp;",
-)
-CLAIMS = (
-    {
-        "id": "1",
-        "where": "Lemma 1",
-        "seen_in": "the paper",
-        "statement": f"A statement with {SCRIPT}.",
-        "verdict": "false",
-        "because": "A reason.",
-        "corrected": "What holds.",
-    },
-    {
-        "id": "2",
-        "where": "Theorem 1",
-        "seen_in": "second-hand notes",
-        "statement": "Another.",
-        "verdict": "true",
-        "because": "It is proved.",
-        "corrected": "same",
-    },
 )
 TIMING = (
     {
@@ -57,51 +39,64 @@ TIMING = (
 )
 MANIFEST = {
     "status": "finished",
-    "model": {"name": "small", "facts": {"layers": LAYERS, "sizes": [1, 2]}},
+    "model": {"name": f"small {SCRIPT}", "facts": {"layers": LAYERS, "sizes": [1, 2]}},
     "units": {"w0": {"loss": float("nan"), "text": SCRIPT}},
     "notes": [],
 }
 
 
-def page_content(paper: bool = True, **changes: Any) -> PageContent:
-    """A reproduction, or with `paper=False` a plain scan."""
-    heads = changes.pop("heads", head_rows())
-    curves = changes.pop("curves", curve_rows())
-    told = verdicts(heads, curves)
-    tables = changes.pop("paper_tables", None) or (paper_frames() if paper else None)
-    content: dict[str, Any] = {
-        "title": f"headgauge: small {SCRIPT}",
-        "caption": f"small, prose, L = {LENGTH}, {WINDOWS} windows",
-        "warnings": ("random weights: not a result",),
-        "stands": (f"quick run: 32 of 1024 query rows per head {SCRIPT}", "text prose"),
-        "notes": ("a note",),
-        "manifest": MANIFEST,
-        "head_table": summary.head_table(heads, curves, told),
-        "verdicts": told,
-        "counts": summary.counts(told),
-        "heads": heads,
-        "curves": curves,
-        "samples": sample_rows(),
-        "claims": CLAIMS if paper else (),
-        "paper": tables,
-        "chosen_on": TEXTS[0] if paper else None,
-        "timing": TIMING if paper else (),
-    }
-    return PageContent(**{**content, **changes})
+@dataclass(frozen=True, eq=False, repr=False)
+class FakeScan(ScanResult):
+    """A scan whose words are known, so that a page can be asked for them."""
+
+    def warnings(self) -> list[str]:
+        return ["random weights: not a result"]
+
+    def notes(self) -> list[str]:
+        return [*self.warnings(), "a note"]
+
+    def stands(self) -> list[str]:
+        return [f"quick run: 32 of 1024 query rows per head {SCRIPT}", "text prose"]
+
+    def caption(self) -> str:
+        return f"small, prose, L = {LENGTH}, {WINDOWS} windows"
+
+    def depth_curves(self) -> pl.DataFrame:
+        return depth_curves_frame()
+
+    def outlook(self, target: int) -> pl.DataFrame:
+        return outlook_frame()
+
+    def outlook_grounds(self, target: int) -> Any:
+        return SimpleNamespace(notes=lambda: ["4 lengths leave 2 degrees <b>"])
 
 
-def simulation_content(**changes: Any) -> PageContent:
-    """A simulation: no model, no heads."""
-    content: dict[str, Any] = {
-        "title": f"headgauge: dynamics {SCRIPT}",
-        "caption": "six schemes",
-        "warnings": (),
-        "notes": ("a note",),
-        "manifest": {"status": "finished"},
-        "claims": (),
-        "dynamics": dynamics_frames(),
+def fake_scan(target: int | None = None, **tables: pl.DataFrame) -> FakeScan:
+    """Heads, curves, samples and what else is given; with a `target` also an outlook."""
+    manifest: Any = MANIFEST | ({} if target is None else {"outlook": {"target": target}})
+    usual = {"heads": head_rows(), "curves": curve_rows(), "samples": sample_rows()}
+    return FakeScan(manifest, **(usual | tables))
+
+
+def fake_reproduction(texts: tuple[str, ...] = TEXTS, chosen: bool = True) -> Reproduction:
+    usual = {"vectors": "value", "scale": "unit", "keys": "visible"}
+    stands = tuple(fake_scan().stands())
+    judging = Judging(usual, texts[0] if chosen else None, ("random", "scaled"), stands)
+    scans: Any = {text: fake_scan() for text in texts}
+    return Reproduction(scans, paper_frames(texts), judging, TIMING)
+
+
+def fake_simulation(*kept: str) -> Simulation:
+    """No model, no heads; with names of tables the others are empty."""
+    frames = {
+        name: frame if not kept or name in kept else frame.clear()
+        for name, frame in dynamics_frames().items()
     }
-    return PageContent(**{**content, **changes})
+    manifest: Any = {"status": "finished", "notes": ["a note"], "settings": SIMULATED}
+    return Simulation(manifest, frames)
+
+
+SIMULATED = {"tokens": 32, "dim": 8, "beta": 5.0, "horizon": 20.0, "seeds": 10}
 
 
 def sink_weight(layer: int, head: int, window: int) -> float:
