@@ -9,7 +9,6 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from matplotlib import rc_context
 from matplotlib.figure import Figure as Drawn
 
 from headgauge.errors import InputError
@@ -21,16 +20,13 @@ from headgauge.report.dynamics.over_time import gamma_figure, overview, phase_fi
 from headgauge.report.dynamics.rows import collapse_figure, rates_figure
 from headgauge.report.dynamics.sphere import sphere_figure, sphere_gif
 from headgauge.report.figure import Figure, HeatMap
-from headgauge.report.figure_files import TYPE, house_style, save_figure
+from headgauge.report.figure_files import save_figure
 from headgauge.report.head_maps import head_maps
-from headgauge.report.paper.overview import overview as paper_overview
-from headgauge.report.paper.selecting import every_table, of_text
-from headgauge.report.paper.sheets import sheet_makers
+from headgauge.report.paper import PANEL_OF, reproduction_figures
 from headgauge.scanning.result import ScanResult
 from headgauge.simulation.result import SOURCE, Simulation
 
-Made = Figure | Drawn
-Makers = dict[str, Callable[[], Made]]
+Makers = dict[str, Callable[[], Figure | Drawn]]
 Result = ScanResult | Reproduction | Simulation
 _TABLES = {  # by figure of a simulation: its table, and what describes it
     "gamma": ("curves", gamma_figure),
@@ -78,20 +74,10 @@ def _simulation_figures(result: Simulation) -> Makers:
 
 def _reproduction_figures(result: Reproduction, text: str) -> Makers:
     """The figures on one text, `paper`, the overview of all, and those of the text's heads."""
-    captions = result.captions()
-    texts = {name: of_text(every_table(result.paper), name) for name in captions}
-    made: Makers = {"paper": partial(paper_overview, texts, captions)}
-    made |= sheet_makers(texts[text], captions[text])
-    made |= dict.fromkeys(("fig2a", "fig2b", "fig2c"), made["fig2"])
-    return {name: _in_type(make) for name, make in made.items()} | _scan_figures(result.scans[text])
-
-
-def _in_type(make: Callable[[], Made]) -> Callable[[], Made]:
-    def made() -> Made:
-        with house_style(), rc_context(TYPE):
-            return make()
-
-    return made
+    described = reproduction_figures(result.paper, result.captions(), text)
+    described |= {table: described[name] for table, name in PANEL_OF.items()}
+    made: Makers = {name: lambda figure=figure: figure for name, figure in described.items()}
+    return made | _scan_figures(result.scans[text])
 
 
 def plot(
