@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headgauge.cli import lists
-from headgauge.cli import reproduce_views as views
+from headgauge.cli import lists, results
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, stderr
 from headgauge.cli.process import works_in
 from headgauge.cli.running import (
@@ -21,7 +20,6 @@ from headgauge.cli.running import (
     one_model,
     opening,
 )
-from headgauge.cli.scan_views import show_estimate
 from headgauge.errors import InputError
 
 _OPEN, _READ, _KEPT = "What the paper leaves open", "What is read", "Running and keeping"
@@ -198,7 +196,7 @@ def command(
     for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
     if estimate:
-        show_estimate(paper.estimate_reproduction(plan), json_output)
+        results.show_estimate(paper.estimate_reproduction(plan), json_output)
         return
     works_in(place)
     with share_bar("reproducing", notes) as progress:
@@ -206,6 +204,6 @@ def command(
     with notes.status("drawing"):
         drawn = found.draw()
     if json_output:
-        print_json(views.document(found, drawn))
+        print_json(results.reproduction_document(found, drawn))
     else:
-        views.show(found, drawn)
+        results.show_reproduction(found, drawn)

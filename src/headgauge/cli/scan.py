@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headgauge.cli import lists
-from headgauge.cli import scan_views as views
+from headgauge.cli import lists, results
 from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, size, stderr
 from headgauge.cli.process import works_in
 from headgauge.cli.running import (
@@ -231,12 +230,12 @@ def command(
         notes.print(line, style="dim", soft_wrap=True)
     needs = scanning.estimate(plan, jobs, None if estimate else _left(plan, place))
     if estimate:
-        views.show_estimate(needs, json_output)
+        results.show_estimate(needs, json_output)
         return
     works_in(place)
     _check_disk(needs, place)
     if needs.seconds > _LONG:
-        notes.print(f"needs  about {views.needs(needs)}", style="dim")
+        notes.print(f"needs  about {results.needs(needs)}", style="dim")
     with share_bar("scanning", notes) as progress:
         result = scanning.run_plan(plan, place, jobs, progress)
     if changed is not None:
@@ -246,9 +245,9 @@ def command(
     with notes.status("drawing"):
         figures = result.draw()
     if json_output:
-        print_json(views.document(result, target_length))
+        print_json(results.scan_document(result, target_length))
     else:
-        views.show(result, target_length, figures)
+        results.show_scan(result, target_length, figures)
 
 
 def _left(plan: Any, place: Path) -> int:

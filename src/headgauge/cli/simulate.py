@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headgauge.cli import lists
-from headgauge.cli import simulate_views as views
+from headgauge.cli import lists, results
 from headgauge.cli.output import JsonOption, QuietOption, part_bars, print_json, stderr
 from headgauge.cli.process import works_in
 
@@ -134,9 +133,9 @@ def command(
     with notes.status("drawing"):
         drawn = found.draw()
     if json_output:
-        print_json(views.document(found, drawn))
+        print_json(results.simulation_document(found, drawn))
     else:
-        views.show(found, drawn)
+        results.show_simulation(found, drawn)
 
 
 def _digest(settings: dict[str, Any]) -> str:

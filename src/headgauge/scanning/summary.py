@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from headgauge.errors import InputError
+from headgauge.registry.measures import MEASURES
+from headgauge.registry.names import CHOICE
 from headgauge.runs.schema import HEAD
 from headgauge.scanning.thresholds import DEFAULT, HEALTHY, INCOMPLETE, VERDICTS, Threshold
 from headgauge.scanning.verdicts import NOT_FINITE, rest_entropy_share
@@ -112,6 +114,44 @@ def not_finite(heads: pl.DataFrame) -> str | None:
         f"not finite: NaN or infinity in layer {layer} ({module}), "
         f"{'all heads' if len(named) == there else which}{after}: look for it in the weights of "
         "that layer and the one before; these heads have no numbers and no verdict"
+    )
+
+
+def heads_over_windows(heads: pl.DataFrame) -> pl.DataFrame:
+    """One row per length and head: its measures over the windows."""
+    return _over_windows(heads, [*HEAD, "length"], "kv_head")
+
+
+def curves_over_windows(curves: pl.DataFrame) -> pl.DataFrame:
+    """One row per length, head, choice, rule and N: its measures over the windows."""
+    by = [*HEAD, "length", *CHOICE, *(("rule",) if "rule" in curves.columns else ()), "top_n"]
+    return _over_windows(curves, by)
+
+
+def depth_over_windows(depth: pl.DataFrame) -> pl.DataFrame:
+    """One row per layer: its measures over the windows, and the least and the most of each."""
+    numbers = [name for name, kind in depth.schema.items() if kind == pl.Float64]
+    ends = [pl.col(name).min().alias(f"{name}_least") for name in numbers]
+    ends += [pl.col(name).max().alias(f"{name}_most") for name in numbers]
+    means = _over_windows(depth, ["layer"], "module", "scheme").sort("layer")
+    return means.join(depth.group_by("layer").agg(ends), on="layer", maintain_order="left")
+
+
+def _over_windows(table: pl.DataFrame, by: Sequence[str], *firsts: str) -> pl.DataFrame:
+    """The mean of each number (of the largest logit: the largest); of `firsts` the first."""
+    numbers = [name for name, kind in table.schema.items() if kind == pl.Float64]
+    over = {"mean": pl.Expr.mean, "max": pl.Expr.max}
+    return (
+        table.with_columns(pl.col(*numbers).fill_nan(None))
+        .group_by(by, maintain_order=True)
+        .agg(
+            pl.col(*firsts).first() if firsts else [],
+            pl.col("rows").mean() if "rows" in table.columns else [],
+            *(
+                over[MEASURES[name].over_windows if name in MEASURES else "mean"](pl.col(name))
+                for name in numbers
+            ),
+        )
     )
 
 

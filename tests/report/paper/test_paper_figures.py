@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from headgauge.report.drawing import draw
 from headgauge.report.figure import shown
 from headgauge.report.figure_files import DPI, save_figure
-from headgauge.report.paper import figure_makers, page_figures, paper_figures
+from headgauge.report.paper import page_figures, paper_figures, reproduction_figures
 
 from .conftest import CHOICES, CLOSEST, OTHER, TEXT, reproduction
 
@@ -18,8 +18,7 @@ NAMES = ["paper", "vanishing", "fig1", "fig2", "fig3", "fig4", "choices", "rules
 
 
 def described(paper, texts=(TEXT,)):
-    makers = figure_makers(paper, {text: f"{CAPTION} {text}" for text in texts}, TEXT)
-    return {name: make() for name, make in makers.items()}
+    return reproduction_figures(paper, {text: f"{CAPTION} {text}" for text in texts}, TEXT)
 
 
 def poor():

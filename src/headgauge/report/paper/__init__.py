@@ -1,9 +1,9 @@
 """The figures of a reproduction: described once, for its page and for its files.
 
-To add one, describe it in a module here and name it in `page_figures`, `figure_makers` or both.
+To add one, describe it in a module here and name it in `page_figures`, `reproduction_figures` or both.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from headgauge.report.paper.tables import (
 from headgauge.runs.paper_tables import text_folder
 
 _FORMATS = ("svg", "pdf")
+PANEL_OF = {"fig2a": "fig2", "fig2b": "fig2", "fig2c": "fig2"}  # tables that share a figure
 
 
 def page_figures(paper: Tables, texts: Sequence[str], chosen_on: str | None) -> list[Figure]:
@@ -50,10 +51,10 @@ def page_figures(paper: Tables, texts: Sequence[str], chosen_on: str | None) -> 
     return [replace(each, switches=(*shared, *each.switches)) for each in made]
 
 
-def figure_makers(
+def reproduction_figures(
     paper: Tables, captions: Mapping[str, str], text: str
-) -> dict[str, Callable[[], Figure]]:
-    """By name what describes each figure on one text, and `paper`, the overview of all texts.
+) -> dict[str, Figure]:
+    """By name each figure on one text for a file of its own, and `paper`, the overview of all texts.
 
     `captions` has a line for each: the model, the text, what the figures stand on. They show the
     choice of vectors and keys that the verdicts are about; a panel without data says so.
@@ -63,23 +64,21 @@ def figure_makers(
     choice = shown_choice(mine)
     curves = {name: of_choice(mine[name], choice) for name in ("fig2a", "fig2b", "fig2c", "fig3")}
     shown = mine | curves | {"fig2c_tests": mine["fig2c_tests"].clear()}
-    shared = tuple(switches(shown, [text], None).values())
-    makers: dict[str, Callable[[], Figure]] = {
-        "vanishing": partial(vanishing, shown),
-        "fig1": partial(geometry_in_files, shown),
-        "fig2": partial(_side_by_side, shown),
-        "fig3": partial(separability, shown),
-        "fig4": partial(sensitivity_in_files, shown),
-        "choices": partial(choices_figure, mine),
-        "rules": partial(rules_figure, mine),
+    made = {
+        "vanishing": vanishing(shown),
+        "fig1": geometry_in_files(shown),
+        "fig2": _side_by_side(shown),
+        "fig3": separability(shown),
+        "fig4": sensitivity_in_files(shown),
+        "choices": choices_figure(mine),
+        "rules": rules_figure(mine),
     }
-
-    def made(make: Callable[[], Figure]) -> Figure:
-        figure = make()
-        return replace(figure, switches=(*shared, *figure.switches), run=captions[text])
-
-    found = {name: partial(made, make) for name, make in makers.items()}
-    return {"paper": partial(overview, tables, captions), **found}
+    shared = tuple(switches(shown, [text], None).values())
+    found = {
+        name: replace(figure, switches=(*shared, *figure.switches), run=captions[text])
+        for name, figure in made.items()
+    }
+    return {"paper": overview(tables, captions), **found}
 
 
 def _side_by_side(paper: Tables) -> Figure:
@@ -101,9 +100,9 @@ def paper_figures(paper: Tables, captions: Mapping[str, str], folder: Path) -> l
     SVG and PDF in FOLDER/figures/TEXT."""
     place, paths = folder / "figures", []
     for text in captions:
-        for name, make in figure_makers(paper, captions, text).items():
-            if name != "paper":
-                paths += save_figure(draw(make()), place / text_folder(text), name, _FORMATS)
-            elif not paths:
-                paths += save_figure(draw(make()), place, name, ("png", *_FORMATS))
+        overview, *own = reproduction_figures(paper, captions, text).values()
+        if not paths:
+            paths += save_figure(draw(overview), place, "paper", ("png", *_FORMATS))
+        for figure in own:
+            paths += save_figure(draw(figure), place / text_folder(text), figure.name, _FORMATS)
     return paths
