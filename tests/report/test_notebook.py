@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ElementTree
 import polars as pl
 import pytest
 
-from headgauge.report.notebook import result_html
 from headgauge.registry.names import verdict
+from headgauge.report.notebook import result_html
 
 EVIL = "<script>alert('x')</script>&\""
 

@@ -23,7 +23,7 @@ from headgauge.registry.entry import GREY, PALE
 from headgauge.report import figure as described
 from headgauge.report.drawing_cells import add_bar, cell_entries, draw_cells, finish_cells
 from headgauge.report.drawing_panel import draw_panel, has_data, line_of, make_equal, write_names
-from headgauge.report.drawing_text import FAINT, INK, typeset, wrapped
+from headgauge.report.drawing_text import FAINT, INK, printable, typeset, wrapped
 from headgauge.report.figure import HeatMap
 from headgauge.report.figure_files import DPI, TYPE, house_style
 
@@ -58,7 +58,7 @@ def draw(figure: described.Figure, at: described.At | None = None) -> Drawing:
     columns = max(1, min(figure.columns, len(panels)))
     rows = [panels[first : first + columns] for first in range(0, len(panels), columns)]
     small = [each.text for each in figure.caption if described.shown(each.at, now)]
-    lines = wrapped(" ".join([*small, figure.run]), figure.width - 0.12, _SMALL * 1.03)
+    lines = wrapped(printable(" ".join([*small, figure.run])), figure.width - 0.12, _SMALL * 1.03)
     with house_style(), rc_context(TYPE):
         return _draw(figure, rows, columns, lines)
 

@@ -1,6 +1,6 @@
 """The figures of a reproduction: described once, for its page and for its files.
 
-To add one, describe it in a module here and name it in `page_figures`, `reproduction_figures` or both.
+To add one, describe it in a module here and name it in `page_figures` or `reproduction_figures`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ def page_figures(paper: Tables, texts: Sequence[str], chosen_on: str | None) -> 
 def reproduction_figures(
     paper: Tables, captions: Mapping[str, str], text: str
 ) -> dict[str, Figure]:
-    """By name each figure on one text for a file of its own, and `paper`, the overview of all texts.
+    """By name each figure on one text, for a file of its own, and `paper`, the overview of all.
 
     `captions` has a line for each: the model, the text, what the figures stand on. They show the
     choice of vectors and keys that the verdicts are about; a panel without data says so.
