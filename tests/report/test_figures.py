@@ -12,12 +12,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from headgauge.errors import InputError
+from headgauge.paper.result import Reproduction
 from headgauge.registry.measures import CURVE_MEASURES, HEAD_MEASURES
 from headgauge.report.drawing import draw
 from headgauge.report.dynamics.depth import depth_figure
 from headgauge.report.dynamics.over_time import gamma_figure, overview, phase_figure, swarms_figure
 from headgauge.report.dynamics.rows import collapse_figure, rates_figure
-from headgauge.report.figure_files import DPI
+from headgauge.report.figure_files import DPI, save_figure
 from headgauge.report.figures import figures, plot, save_figures
 from report.dynamics.conftest import SCHEMES, layers, simulation
 from report.page.dynamics_frames import depth_frame
@@ -55,13 +56,14 @@ def test_a_figure_shows_itself_in_a_notebook(scanned):
     assert drawn._repr_png_()[:4] == b"\x89PNG"
 
 
-def test_a_reproduction_is_drawn_on_the_text_that_is_named():
+def test_a_reproduction_is_drawn_on_the_text_that_is_named(monkeypatch):
+    monkeypatch.setattr(Reproduction, "captions", lambda found: dict.fromkeys(found.scans, RUN))
     result = fake_reproduction()
     assert {
         *("paper", "vanishing", "fig1", "fig2", "fig2a", "fig2b", "fig2c", "fig3", "fig4"),
         *("choices", "rules", "heads", "verdicts"),
     } <= set(figures(result))
-    assert TEXTS[1] in words(plot(result, "fig3", text=TEXTS[1]))
+    assert "a simulation, □ $x_{" in words(plot(result, "fig3", text=TEXTS[1]))
     with pytest.raises(InputError, match="no text named 'verse' here; there are prose"):
         plot(result, "fig3", text="verse")
 
@@ -78,16 +80,17 @@ def test_a_simulation_has_a_figure_for_every_table():
         plot(result, 0, 0)
 
 
-def test_the_files_are_repeatable_and_the_overview_comes_first(scanned, tmp_path):
+def test_the_overview_comes_first_and_the_files_are_repeatable(scanned, tmp_path):
     before = dict(rcParams)
-    files = [save_figures(scanned, tmp_path / folder, 3) for folder in ("one", "two")]
-    names = [
-        f"{name}.{kind}" for name in ("heads", "verdicts", "entropy") for kind in ("png", "svg")
+    files = save_figures(scanned, tmp_path / "one", 3)
+    first = ("heads", "verdicts", "entropy")
+    assert [path.name for path in files] == [
+        f"{name}.{kind}" for name in first for kind in ("png", "svg")
     ]
-    assert [path.name for path in files[0]] == names
-    for one, other in zip(*files, strict=True):
+    assert files[0].read_bytes().startswith(b"\x89PNG")
+    again = save_figure(plot(scanned, "entropy"), tmp_path / "two", "entropy")
+    for one, other in zip(files[-2:], again, strict=True):
         assert one.read_bytes() == other.read_bytes()
-    assert files[0][0].read_bytes().startswith(b"\x89PNG")
     few = fake_simulation("rates", "sphere")
     few.tables["sphere"] = few.tables["sphere"].filter(pl.col("time") < 1)
     moving = save_figures(few, tmp_path / "three")
@@ -104,7 +107,7 @@ def test_pyplot_stays_out_and_tables_need_no_matplotlib():
         "import sys, headgauge.report.tables, headgauge.report.paper_tables\n"
         "import headgauge.report.dynamics_tables, headgauge.report.notebook\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "import headgauge.report.figures\n"
+        "import headgauge.report.drawing\n"
         "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -61,7 +61,8 @@ def line_of(look: Look) -> dict[str, Any]:
 
 
 def has_data(panel: Panel) -> bool:
-    return any(each is not None for series in panel.series for each in series.y)
+    numbers = any(each is not None for series in panel.series for each in series.y)
+    return numbers or any(mark.kind == "words" for mark in panel.marks)
 
 
 def draw_panel(axes: Axes, panel: Panel) -> None:

@@ -18,7 +18,8 @@ import numpy as np
 import polars as pl
 
 from headgauge.registry.measures import CURVE_MEASURES, HEAD_MEASURES, MEASURES
-from headgauge.registry.names import CHOICE, USUAL, choice_words
+from headgauge.registry.names import USUAL, choice_words
+from headgauge.registry.published import CHOICE
 from headgauge.report.figure import Axis, Figure, HeatMap, Sentence
 from headgauge.report.head_grid import HeadGrid, cells, head_grid
 from headgauge.runs.schema import HEAD
