@@ -111,7 +111,7 @@ class Reproduction:
 
     def captions(self) -> dict[str, str]:
         """For each text a line for its figures: what was measured, what the text is there for."""
-        from headgauge.report.words import text_role
+        from headgauge.registry.names import text_role
 
         found = {}
         for text, scan in self.scans.items():
@@ -125,6 +125,7 @@ class Reproduction:
 
     def draw(self) -> list[Path]:
         """The page, the paper's figures and the map of the heads, into the run's folder."""
+        from headgauge.report.figures import save_figures
         from headgauge.report.page import page, write_page
         from headgauge.report.paper import paper_figures
 
@@ -133,23 +134,16 @@ class Reproduction:
         written = write_page(self.folder, page(self))
         figures = paper_figures(self.paper, self.captions(), self.folder)
         # The page has the map of every measure.
-        return [written, *figures, *self.scan.draw_heads(first=2, folder=self.folder)]
+        return [written, *figures, *save_figures(self.scan, self.folder, first=2)]
 
     def plot(
         self, layer: int | str = "paper", head: int | None = None, *, text: str | None = None
     ) -> "Figure":
         """One figure, as matplotlib has them: "paper", the overview, "fig1" to "fig4", "vanishing",
         "choices", "rules" on a text (the first unless named), or what `ScanResult.plot` has."""
-        from headgauge.report import plots
+        from headgauge.report.figures import plot
 
-        if text is not None and text not in self.scans:
-            raise InputError(f"no text named {text!r} here; there are {', '.join(self.scans)}")
-        scan = self.scan if text is None else self.scans[text]
-        named = text or next(iter(self.scans))
-        if not isinstance(layer, str):
-            return scan.plot(layer, head)
-        figures = plots.paper_figures(self.paper, self.captions(), named)
-        return plots.draw(figures | scan.figures(), layer)
+        return plot(self, layer, head, text=text)
 
     def _repr_html_(self) -> str:
         from headgauge.report.notebook import claims_html

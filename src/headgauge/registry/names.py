@@ -15,6 +15,7 @@ from headgauge.registry.entry import (
     Shape,
     by_name,
 )
+from headgauge.registry.published import CHOICE
 
 VERDICTS = by_name(
     Entry("saturated", "saturated", letter="A", style="yellow", look=Look(ORANGE)),
@@ -118,8 +119,9 @@ CHOICE_TITLES = {
 def choice_words(choice: tuple[str, ...]) -> str:
     if not choice:
         return "no choice of vectors was measured"
-    vectors, scale, keys = choice
-    return f"{vectors} vectors of {scale} length, {keys} keys"
+    return "{vectors} vectors of {scale} length, {keys} keys".format(
+        **dict(zip(CHOICE, choice, strict=True))
+    )
 
 
 def text_role(text: str, texts: int, chosen_on: str | None) -> str:

@@ -1,6 +1,7 @@
 """Measures over N: all heads in one figure, or one head with what it looks at."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import polars as pl
@@ -8,7 +9,8 @@ import polars as pl
 from headgauge.errors import InputError
 from headgauge.registry.entry import GREEN, Look
 from headgauge.registry.measures import CURVE_MEASURES, CURVES, HEAD_MEASURES, number
-from headgauge.registry.names import CHOICE, choice_words
+from headgauge.registry.names import choice_words
+from headgauge.registry.published import CHOICE
 from headgauge.report.figure import Axis, Figure, Panel, Sentence, Series, Values
 from headgauge.report.head_maps import usual_choice
 from headgauge.runs.schema import HEAD
@@ -30,7 +32,7 @@ Place = tuple[int, int | None, str | None]  # layer, head, module
 
 
 def curves_figure(curves: pl.DataFrame, run: str) -> Figure:
-    """Separability, distance and radius at the longest length: a line a head, means over windows."""
+    """Separability, distance and radius at the longest length, a line a head."""
     chosen = usual_choice(curves_over_windows(_longest(curves))).sort("top_n")
     layers = chosen["layer"].unique().sort().to_list()
     step = max(1, -(-len(layers) // _NAMED))
@@ -48,7 +50,7 @@ def curves_figure(curves: pl.DataFrame, run: str) -> Figure:
             series.append(Series(f"layer {layer}", label, look, x, y))
         high = 1.02 if measure.high == 1 else None
         y = Axis("", low=0.0, high=high)
-        panels.append(Panel(measure.title, _OVER_N, y, tuple(series), empty=_UNSEEN))
+        panels.append(Panel(measure.title, _n_axis(chosen), y, tuple(series), empty=_UNSEEN))
     heads = chosen.select(HEAD).n_unique()
     told = f"L = {_only(chosen['length'])}; {heads} heads, a line each, means over windows."
     caption = (Sentence(f"{_choice(chosen)}; {told}"),)
@@ -80,7 +82,7 @@ def head_figure(
         for own in (windows if len(windows) > 1 else ())
     )
     title = f"layer {where['layer']}, head {where['head']}"
-    panels = _over_n(lambda name: means[name].to_list(), f"{title}: N_s/N", each)
+    panels = _over_n(lambda name: means[name].to_list(), f"{title}: N_s/N", _n_axis(means), each)
     caption = (
         Sentence(f"{where['module']}, head {where['head']}: {said}; {told}."),
         Sentence(f"{_choice(curves)}; L = {_only(heads['length'])}, means over windows."),
@@ -93,18 +95,17 @@ def head_figure(
 def head_template() -> Figure:
     """The same two panels for whichever head a reader picks: `x` and `y` of every series are the
     names of columns of its curves."""
-    panels = _over_n(lambda name: cast(Values, name), "Separability")
+    panels = _over_n(lambda name: cast(Values, name), "Separability", _OVER_N)
     return Figure("head", "Over N", panels, 2)
 
 
 def _over_n(
-    column: Callable[[str], Values], title: str, windows: tuple[Series, ...] = ()
+    column: Callable[[str], Values], title: str, x: Axis, windows: tuple[Series, ...] = ()
 ) -> tuple[Panel, Panel]:
     def line(name: str, in_file: bool) -> Series:
         entry = CURVES[name]
-        x, y = column("top_n"), column(name)
         how = {"in_file": in_file, "shown": name not in _HIDDEN}
-        return Series(name, entry.title, entry.look, x, y, **how)
+        return Series(name, entry.title, entry.look, column("top_n"), column(name), **how)
 
     shares = (line("separability", True), *(line(name, False) for name in _SHARE_BOUNDS))
     distances = [line(name, True) for name in _DISTANCES]
@@ -112,9 +113,15 @@ def _over_n(
     share = Axis("N_s/N", "N_s/N", low=0.0, high=1.04)
     distance = Axis("distance d̃", "d̃", can_log=True, low=0.0)
     return (
-        Panel(title, _OVER_N, share, (*shares, *windows), empty=_UNSEEN),
-        Panel("Distance", _OVER_N, distance, tuple(distances), empty=_UNSEEN),
+        Panel(title, x, share, (*shares, *windows), empty=_UNSEEN),
+        Panel("Distance", x, distance, tuple(distances), empty=_UNSEEN),
     )
+
+
+def _n_axis(curves: pl.DataFrame) -> Axis:
+    """With the N that were measured, in so far as there is room."""
+    ns = curves["top_n"].unique().sort().to_list()
+    return replace(_OVER_N, ticks=tuple((n, f"{n}") for n in ns[:: 1 + len(ns) // 9]))
 
 
 def _sample_panel(samples: pl.DataFrame) -> Panel:

@@ -23,7 +23,7 @@ from headgauge.registry.entry import GREY, PALE
 from headgauge.report import figure as described
 from headgauge.report.drawing_cells import add_bar, cell_entries, draw_cells, finish_cells
 from headgauge.report.drawing_panel import draw_panel, has_data, line_of, make_equal, write_names
-from headgauge.report.drawing_text import FAINT, INK, typeset, wrapped
+from headgauge.report.drawing_text import FAINT, INK, printable, typeset, wrapped
 from headgauge.report.figure import HeatMap
 from headgauge.report.figure_files import DPI, TYPE, house_style
 
@@ -58,7 +58,8 @@ def draw(figure: described.Figure, at: described.At | None = None) -> Drawing:
     columns = max(1, min(figure.columns, len(panels)))
     rows = [panels[first : first + columns] for first in range(0, len(panels), columns)]
     small = [each.text for each in figure.caption if described.shown(each.at, now)]
-    lines = wrapped(" ".join([*small, figure.run]), figure.width - 0.12, _SMALL * 1.03)
+    told = printable(" ".join([*small, figure.run]))
+    lines = wrapped(told, figure.width - 0.12, _SMALL * 1.03)
     with house_style(), rc_context(TYPE):
         return _draw(figure, rows, columns, lines)
 
@@ -82,11 +83,14 @@ def _draw(
     across = figure.width / columns
     maps = [panel for row in rows for panel in row if isinstance(panel, HeatMap)]
     heading = 0.26 if maps else 0.0
+    barred = [panel for panel in maps if panel.verdicts is None]
+    if figure.one_scale:  # one bar for all, under the last row
+        barred = [panel for panel in rows[-1] if _has_bar(panel)][:1]
     titles = [max(len(_title(panel, across)) for panel in row) for row in rows]
     legends = _legends(rows, columns)
     under = [
         max(
-            _BAR if any(_has_bar(panel) for panel in row) else 0.0,
+            _BAR if any(panel is each for panel in row for each in barred) else 0.0,
             *(
                 _height(entries, span * across) + _BAR * _has_bar(row[start])
                 for start, span, entries in legend
@@ -116,7 +120,7 @@ def _draw(
             if isinstance(panel, HeatMap):
                 together = maps if figure.one_scale else [panel]
                 draw_cells(axes, panel, together, numbered=place == 0)
-                if _has_bar(panel) and panel is together[0]:
+                if any(panel is each for each in barred):
                     room = _room(sheet, grid, down, place, 1)
                     add_bar(room, axes, panel, together, (across, under[down] + 0.02))
             else:
@@ -156,7 +160,7 @@ def _room(sheet: Drawing, grid: GridSpec, down: int, start: int, span: int) -> A
 
 def _title(panel: Panel, across: float) -> list[str]:
     unit = panel.unit if isinstance(panel, HeatMap) else ""
-    return [*wrapped(panel.title, across - 0.2, 7.5), *wrapped(unit, across - 0.35, 7.0)]
+    return [*wrapped(panel.title, across - 0.3, 7.5), *wrapped(unit, across - 0.35, 7.0)]
 
 
 def _legends(rows: list[list[Panel]], columns: int) -> list[list[tuple[int, int, list[Entry]]]]:
@@ -169,9 +173,10 @@ def _legends(rows: list[list[Panel]], columns: int) -> list[list[tuple[int, int,
     entries: dict[str, Entry] = {}
     for down, row in enumerate(rows):
         for place, panel in enumerate(row):
+            start = 0 if isinstance(panel, HeatMap) else place  # below all bars, the whole width
             for name, label, handle in _panel_entries(panel):
                 if name not in last or last[name][0] < down:
-                    last[name] = down, place
+                    last[name] = down, start
                 entries.setdefault(name, (label, handle))
     found = []
     for down in range(len(rows)):

@@ -125,7 +125,8 @@ def add_bar(
     bar.outline.set_linewidth(0.5)  # pyright: ignore
     place.tick_params(labelsize=6.5, length=2, width=0.5, pad=1.5, colors=INK)
     note = _beyond(extend, entry)
-    room.text(0.0, 0.0, note, fontsize=6, color=FAINT, va="bottom", transform=room.transAxes)
+    where = {"transform": room.transAxes, "va": "bottom", "in_layout": False}
+    room.text(0.0, 0.0, note, fontsize=6, color=FAINT, **where)
 
 
 def _beyond(extend: str, entry: Entry) -> str:

@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from matplotlib.transforms import ScaledTranslation
 
 from headgauge.registry.entry import BLACK, GREY, PALE, Look
-from headgauge.report.drawing_text import label_points, typeset
+from headgauge.report.drawing_text import label_points, printable, typeset
 from headgauge.report.figure import Axis, Mark, Panel, Series, Values
 
 _LINES: dict[str, Any] = {
@@ -61,7 +61,8 @@ def line_of(look: Look) -> dict[str, Any]:
 
 
 def has_data(panel: Panel) -> bool:
-    return any(each is not None for series in panel.series for each in series.y)
+    numbers = any(each is not None for series in panel.series for each in series.y)
+    return numbers or any(mark.kind == "words" for mark in panel.marks)
 
 
 def draw_panel(axes: Axes, panel: Panel) -> None:
@@ -254,7 +255,7 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
 def _set_ticks(own: MatplotlibAxis, axis: Axis, equal: bool) -> None:
     if axis.ticks is not None:
         own.set_major_locator(FixedLocator([place for place, _ in axis.ticks]))
-        own.set_ticklabels([label for _, label in axis.ticks], parse_math=False)
+        own.set_ticklabels([printable(label) for _, label in axis.ticks], parse_math=False)
         own.set_minor_locator(NullLocator())
     elif axis.log:
         low, high = own.get_view_interval()

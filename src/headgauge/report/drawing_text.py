@@ -17,6 +17,7 @@ from headgauge.registry.entry import GREY
 
 INK, FAINT = "#222222", "#555555"
 _SUBSCRIPT = re.compile(r"(?<![\w$])(\w)_(\w)(?!\w)")
+_RAISED = re.compile(r"\^(?:\{([^{}]*)\}|(\w))")
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _AWAY = (3.5, 8.0, 13.0)  # points; beyond the first a thin line leads back
 _MARKER = 2.0  # points from the middle of a marker to its edge
@@ -30,11 +31,12 @@ def wrapped(text: str, inches: float, size: float) -> list[str]:
 
 
 def typeset(text: str) -> dict[str, Any]:
-    """What matplotlib takes for a text: N_s as mathematics, nothing else, whatever signs it has."""
+    """What matplotlib takes for a text: N_s and e^{2t} as mathematics, nothing else, whatever signs
+    it has."""
     flat = "\n".join(map(printable, text.split("\n")))
-    if "$" in flat or not _SUBSCRIPT.search(flat):
-        return {"s": flat, "parse_math": False}
-    return {"s": _SUBSCRIPT.sub(r"$\1_\2$", flat), "parse_math": True}
+    set_ = _SUBSCRIPT.sub(r"$\1_\2$", _RAISED.sub(r"$^\\mathdefault{\1\2}$", flat))
+    ours = set_ != flat and "$" not in flat
+    return {"s": set_ if ours else flat, "parse_math": ours}
 
 
 def printable(text: str) -> str:

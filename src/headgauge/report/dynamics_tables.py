@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from headgauge.registry.names import scheme
 from headgauge.report.table import Column, Table
-from headgauge.report.words import scheme_title
 
 _SWARM = ["weights", "scheme"]
 
@@ -52,4 +52,4 @@ def collapse_table(collapse: pl.DataFrame, swarms: pl.DataFrame) -> Table:
 
 
 def _scheme_column(frame: pl.DataFrame) -> Column:
-    return Column("scheme", [scheme_title(name) for name in frame["scheme"]], "left", key=True)
+    return Column("scheme", [scheme(name).title for name in frame["scheme"]], "left", key=True)

@@ -30,6 +30,7 @@ class Switch:
     title: str
     options: tuple[tuple[str, str], ...]
     shared: bool = False
+    side_by_side: bool = False  # a file shows all its settings, beside one another
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ class Figure:
 def setting(figure: Figure, wanted: At) -> dict[str, str]:
     """What a file shows: the first option of every switch unless another is wanted; where nothing
     was measured for all of them, the closest that was. A switch counts more than all after it."""
-    now = {switch.name: switch.options[0][0] for switch in figure.switches if switch.options}
+    switches = [each for each in figure.switches if each.options and not each.side_by_side]
+    now = {switch.name: switch.options[0][0] for switch in switches}
     now |= {name: value for name, value in wanted.items() if name in now}
     held = [
         {**panel.at, **element.at}
@@ -167,4 +169,4 @@ def setting(figure: Figure, wanted: At) -> dict[str, str]:
 
 
 def shown(at: At, now: At) -> bool:
-    return all(now.get(name) == value for name, value in at.items())
+    return all(now.get(name, value) == value for name, value in at.items())

@@ -18,7 +18,8 @@ import numpy as np
 import polars as pl
 
 from headgauge.registry.measures import CURVE_MEASURES, HEAD_MEASURES, MEASURES
-from headgauge.registry.names import CHOICE, USUAL, choice_words
+from headgauge.registry.names import USUAL, choice_words
+from headgauge.registry.published import CHOICE
 from headgauge.report.figure import Axis, Figure, HeatMap, Sentence
 from headgauge.report.head_grid import HeadGrid, cells, head_grid
 from headgauge.runs.schema import HEAD
@@ -140,9 +141,7 @@ def _heat_map(grid: HeadGrid, title: str, **more: Any) -> HeatMap:
     absent = tuple(map(tuple, np.argwhere(~grid.exists).tolist()))
     columns = tuple(map(str, grid.column_of))
     axes = Axis("head", "head"), Axis("layer", "layer")
-    return HeatMap(
-        title, *axes, columns, grid.labels, absent=absent, blocks=grid.blocks, **more
-    )
+    return HeatMap(title, *axes, columns, grid.labels, absent=absent, blocks=grid.blocks, **more)
 
 
 def _figure(

@@ -9,11 +9,11 @@ from html import escape
 
 import polars as pl
 
+from headgauge.registry.names import VERDICTS, verdict
 from headgauge.report.head_grid import HeadGrid, head_grid
 from headgauge.report.paper_tables import claims_table
 from headgauge.report.table import FAINT, LINE
 from headgauge.report.tables import heads_table
-from headgauge.report.words import MARKS, mark
 from headgauge.runs.schema import HEAD
 
 _WORST = 10
@@ -53,13 +53,13 @@ def _fragment(parts: Sequence[str], warnings: Sequence[str]) -> str:
 def _counts(counts: pl.DataFrame) -> str:
     """A box with its letter, the verdict and its number of heads, in a line."""
     entries = []
-    for verdict, heads in counts.filter(pl.col("heads") > 0).select("verdict", "heads").rows():
-        look = mark(verdict)
+    for name, heads in counts.filter(pl.col("heads") > 0).select("verdict", "heads").rows():
+        letter, look = verdict(name).letter, verdict(name).look
         entries.append(
             '<span style="display:inline-block;margin:0 14px 4px 0">'
             '<span style="display:inline-block;width:1.3em;text-align:center;border-radius:2px;'
             f'border:{LINE};background:{look.colour};color:{look.ink}">'
-            f"{escape(look.letter) or '&#160;'}</span> {escape(verdict)} <b>{heads}</b></span>"
+            f"{escape(letter) or '&#160;'}</span> {escape(name)} <b>{heads}</b></span>"
         )
     return f'<div style="margin:8px 0 4px 0">{"".join(entries)}</div>'
 
@@ -96,15 +96,16 @@ def _verdict_cells(grid: HeadGrid, head_table: pl.DataFrame, side: float) -> str
         for turn, name in enumerate(names):
             left = first + turn * wide
             boxes.setdefault(name, []).append(_box(left, top, wide, side))
-            if size >= 5 and mark(name).letter:
+            if size >= 5 and verdict(name).letter:
                 place = f'x="{left + wide / 2:.4g}" y="{top + side / 2 + 0.36 * size:.4g}"'
-                text = f"<text {place}>{escape(mark(name).letter)}</text>"
+                text = f"<text {place}>{escape(verdict(name).letter)}</text>"
                 letters.setdefault((name, size), []).append(text)
     stripes = [
-        f'<path fill="{mark(name).colour}" d="{"".join(each)}"/>' for name, each in boxes.items()
+        f'<path fill="{verdict(name).look.colour}" d="{"".join(each)}"/>'
+        for name, each in boxes.items()
     ]
     writing = [
-        f'<g fill="{mark(name).ink}" font-size="{size:g}">{"".join(each)}</g>'
+        f'<g fill="{verdict(name).look.ink}" font-size="{size:g}">{"".join(each)}</g>'
         for (name, size), each in letters.items()
     ]
     return (
@@ -122,7 +123,7 @@ def _sink_cells(grid: HeadGrid, head_table: pl.DataFrame, side: float) -> str:
         shades.setdefault(shade, []).append(_box(left, top, side, side))
     parts = []
     for shade, boxes in shades.items():
-        colour = "#999" if shade is None else MARKS["sink"].colour
+        colour = "#999" if shade is None else VERDICTS["sink"].look.colour
         opacity = 1.0 if shade is None else shade / 20
         parts.append(f'<path fill="{colour}" fill-opacity="{opacity:g}" d="{"".join(boxes)}"/>')
     return "".join(parts)

@@ -6,9 +6,10 @@ from typing import Any
 import polars as pl
 from rich.text import Text
 
+from headgauge.registry.measures import MEASURES, number
+from headgauge.registry.names import VERDICTS, scheme, verdict
 from headgauge.report.head_grid import module_kinds
 from headgauge.report.table import Column, Table
-from headgauge.report.words import MARKS, MEASURES, mark, number, scheme_title
 
 # The most telling first: a narrow terminal has the last below the others.
 NUMBERS = (
@@ -45,11 +46,10 @@ def heads_table(heads: pl.DataFrame, limit: int, numbers: Sequence[str] = NUMBER
 def layers_table(layers: pl.DataFrame) -> Table:
     """A line for each attention module: heads per verdict, then means over its heads."""
     columns = [*_place_columns(layers, layers), Column("heads", _words(layers["heads"]))]
-    for verdict in MARKS:
-        if verdict in layers.columns and layers[verdict].sum():
-            style = mark(verdict).style
-            cells = [Text(str(count), style) if count else "·" for count in layers[verdict]]
-            columns.append(Column(verdict, cells))
+    for name, entry in VERDICTS.items():
+        if name in layers.columns and layers[name].sum():
+            cells = [Text(str(count), entry.style) if count else "·" for count in layers[name]]
+            columns.append(Column(name, cells))
     # The mean of the output ratio is 1.
     columns += _number_columns(layers, [name for name in NUMBERS if name != "output_ratio"])
     note = "Numbers are means over the layer's heads (max logit: the largest)."
@@ -91,15 +91,15 @@ def span_words(row: dict[str, Any]) -> str:
     return f"{row['certainly']} to {row['possibly']}" if row["unknown"] < row["heads"] else "–"
 
 
-def depth_table(layers: pl.DataFrame, scheme: str | None) -> Table:
+def depth_table(layers: pl.DataFrame, recognised: str | None) -> Table:
     """The residual stream by layer, beside what the model's scheme predicts of it."""
     columns = [Column("layer", [*_words(layers["layer"][:-1]), "after"], key=True)]
     for name, heading in _DEPTH.items():
         if layers[name].is_not_null().any():
             columns.append(Column(heading, [_three_digits(value) for value in layers[name]]))
     told = "no scheme was recognised"
-    if scheme is not None:
-        told = f"{scheme_title(scheme)}'s prediction beside it"
+    if recognised is not None:
+        told = f"{scheme(recognised).title}'s prediction beside it"
     note = "Means over tokens as they enter."
     if layers["predicted_cosine"].is_not_null().any():
         note += " Predicted from layer 0, without MLPs."
@@ -109,7 +109,7 @@ def depth_table(layers: pl.DataFrame, scheme: str | None) -> Table:
 def meaning_table(verdicts: pl.DataFrame) -> Table:
     """What each verdict that occurs means: its threshold, where that is from, what to do."""
     names, meanings = [], []
-    for name in dict.fromkeys([*MARKS, *verdicts["verdict"]]):
+    for name in dict.fromkeys([*VERDICTS, *verdicts["verdict"]]):
         rows = verdicts.filter(verdict=name).unique("measure", maintain_order=True).sort("measure")
         if name != "healthy" and len(rows):
             names.append(_verdict_words(name))
@@ -164,7 +164,7 @@ def _verdict_column(frame: pl.DataFrame) -> Column:
 
 def _verdict_words(names: str) -> Text:
     """Each verdict in its colour; the words are enough without."""
-    parts = [Text(name, style=mark(name).style) for name in names.split(", ")]
+    parts = [Text(name, style=verdict(name).style) for name in names.split(", ")]
     return Text(", ").join(parts)
 
 

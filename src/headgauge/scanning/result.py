@@ -1,6 +1,6 @@
 """What a scan found: tables, verdicts, trends, and how to keep and show them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -190,26 +190,12 @@ class ScanResult:
 
     def draw(self) -> list[Path]:
         """The page and the figures, into the run's folder; the page first."""
+        # Only here does a result reach for the report: whoever computes need not load matplotlib.
+        from headgauge.report.figures import save_figures
         from headgauge.report.page import page, write_page
 
         written = write_page(self._drawn_in(), page(self))
-        return [written, *self.draw_heads(), *self.draw_depth()]
-
-    def draw_heads(self, first: int | None = None, folder: Path | None = None) -> list[Path]:
-        """The heat maps, or the first few of them, into the run's folder or another one."""
-        # Only here does a result reach for the report: whoever computes need not load matplotlib.
-        from headgauge.report.heat_maps import heat_maps
-
-        tables = (self.heads, self.curves, self.verdicts())
-        return heat_maps(*tables, self.caption(), folder or self._drawn_in(), first)
-
-    def draw_depth(self) -> list[Path]:
-        """The stream by layer beside the schemes' predictions; nothing without depth."""
-        if self.depth is None:
-            return []
-        from headgauge.report.dynamics import depth_figure
-
-        return depth_figure(self.depth, self.depth_curves(), self.caption(), self._drawn_in())
+        return [written, *save_figures(self, self._drawn_in())]
 
     def plot(
         self, layer: int | str = "heads", head: int | None = None, *, module: str | None = None
@@ -217,19 +203,9 @@ class ScanResult:
         """One figure, as matplotlib has them: `plot(3, 5)` is layer 3, head 5, and `plot(name)` the
         one of that name in figures/, such as "heads", "sink_weight", "separability" or "depth";
         "curves" has a line over N for each head. `module` tells attention in one layer apart."""
-        from headgauge.report import plots
+        from headgauge.report.figures import plot
 
-        if isinstance(layer, str):
-            return plots.draw(self.figures(), layer)
-        tables = self.heads, self.curves, self.samples, self.verdicts()
-        return plots.draw_head((layer, head, module), tables, self.caption())
-
-    def figures(self) -> dict[str, Callable[[], "Figure"]]:
-        """By name what draws each of its figures."""
-        from headgauge.report.plots import scan_figures
-
-        tables = self.heads, self.curves, self.verdicts()
-        return scan_figures(*tables, self.caption(), self.depth, self.depth_curves)
+        return plot(self, layer, head, module=module)
 
     def _drawn_in(self) -> Path:
         if self.folder is None:

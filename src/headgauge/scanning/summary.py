@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 import polars as pl
+import polars.selectors as cs
 
 from headgauge.errors import InputError
 from headgauge.registry.measures import MEASURES
-from headgauge.registry.names import CHOICE
-from headgauge.runs.schema import HEAD
+from headgauge.registry.published import CHOICE
+from headgauge.runs.schema import HEAD, UNIT
 from headgauge.scanning.thresholds import DEFAULT, HEALTHY, INCOMPLETE, VERDICTS, Threshold
 from headgauge.scanning.verdicts import NOT_FINITE, rest_entropy_share
 
@@ -130,28 +131,22 @@ def curves_over_windows(curves: pl.DataFrame) -> pl.DataFrame:
 
 def depth_over_windows(depth: pl.DataFrame) -> pl.DataFrame:
     """One row per layer: its measures over the windows, and the least and the most of each."""
-    numbers = [name for name, kind in depth.schema.items() if kind == pl.Float64]
-    ends = [pl.col(name).min().alias(f"{name}_least") for name in numbers]
-    ends += [pl.col(name).max().alias(f"{name}_most") for name in numbers]
     means = _over_windows(depth, ["layer"], "module", "scheme").sort("layer")
-    return means.join(depth.group_by("layer").agg(ends), on="layer", maintain_order="left")
+    ends = depth.group_by("layer").agg(
+        cs.float().min().name.suffix("_least"), cs.float().max().name.suffix("_most")
+    )
+    return means.join(ends, on="layer", maintain_order="left")
 
 
 def _over_windows(table: pl.DataFrame, by: Sequence[str], *firsts: str) -> pl.DataFrame:
     """The mean of each number (of the largest logit: the largest); of `firsts` the first."""
-    numbers = [name for name, kind in table.schema.items() if kind == pl.Float64]
-    over = {"mean": pl.Expr.mean, "max": pl.Expr.max}
+    numbers = table.select(cs.numeric() - cs.by_name(*by, *firsts, *UNIT, require_all=False))
+    largest = {name for name, entry in MEASURES.items() if entry.over_windows == "max"}
+    over = [pl.max(name) if name in largest else pl.mean(name) for name in numbers.columns]
     return (
-        table.with_columns(pl.col(*numbers).fill_nan(None))
+        table.with_columns(cs.float().fill_nan(None))
         .group_by(by, maintain_order=True)
-        .agg(
-            pl.col(*firsts).first() if firsts else [],
-            pl.col("rows").mean() if "rows" in table.columns else [],
-            *(
-                over[MEASURES[name].over_windows if name in MEASURES else "mean"](pl.col(name))
-                for name in numbers
-            ),
-        )
+        .agg(*(pl.first(name) for name in firsts), *over)
     )
 
 

@@ -13,7 +13,7 @@ from headgauge.runs.simulation_folder import has_simulation, load_simulation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SOURCE = "attention dynamics after arXiv 2510.22026"
+SOURCE = "attention dynamics after arXiv 2510.22026"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,28 +44,24 @@ class Simulation:
 
     def draw(self) -> list[Path]:
         """The page, the figures and the animation, into the folder; the page first."""
-        from headgauge.report.dynamics import dynamics_figures, sphere_animation
+        from headgauge.report.figures import save_figures
         from headgauge.report.page import page, write_page
 
         if self.folder is None:
             raise InputError("this simulation has no folder to draw into: run it with one")
-        drawn = [write_page(self.folder, page(self))]
-        drawn += dynamics_figures(self.tables, self._figure_words(), self.folder)
-        if len(self.tables["sphere"]):
-            drawn.append(sphere_animation(self.tables["sphere"], _SOURCE, self.folder))
-        return drawn
+        return [write_page(self.folder, page(self)), *save_figures(self, self.folder)]
 
     def plot(self, name: str = "dynamics") -> "Figure":
         """One figure, as matplotlib has them, by the name of its file in figures/: "dynamics", the
         overview, "gamma", "swarms", "phase", "rates", "collapse" or "sphere", its end."""
-        from headgauge.report import plots
+        from headgauge.report.figures import plot
 
-        return plots.draw(plots.simulation_figures(self.tables, self._figure_words()), name)
+        return plot(self, name)
 
-    def _figure_words(self) -> str:
-        # Figures say the n, β and seeds of their tables; the table of rates has none.
+    def figure_words(self) -> str:
+        """What every figure stands on; each says the n, β and seeds of its own table."""
         chosen = self.manifest["settings"]
-        return f"{_SOURCE}; equal angles: n = {chosen['tokens']}, β = {chosen['beta']:g}"
+        return f"{SOURCE}; equal angles: n = {chosen['tokens']}, β = {chosen['beta']:g}"
 
     def __repr__(self) -> str:
         return f"<simulation: {self.caption()}>"

@@ -5,9 +5,7 @@ one that bends in both, like LN-Scaling's, is between the two.
 """
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import polars as pl
 
@@ -22,7 +20,7 @@ from headgauge.report.dynamics.words import (
     setup_words,
     some,
 )
-from headgauge.report.figure import Axis, Figure, HeatMap, Panel, Sentence, Series
+from headgauge.report.figure import Axis, Figure, HeatMap, Panel, Sentence, Series, Switch
 
 _SWARM = {  # by column: the name on the axis
     "mean_cosine": "mean cosine",
@@ -42,7 +40,7 @@ _SPARSE = 8  # points of a line; with more a marker at each would make it a bar
 _MOST_TIMES, _MOST_COLUMNS = 300, 64  # more are not told apart on a screen
 # One of each way to collapse: exponential, stretched, polynomial. Then whatever there is.
 _TELLING = ("post_ln", "ln_scaling", "peri_ln", *SCHEMES)
-_TIME = Axis("t", "t")
+_LINEAR = ("gamma", "mean_cosine")  # never in even ratios
 
 
 def overview(tables: dict[str, pl.DataFrame], run: str) -> Figure:
@@ -51,15 +49,17 @@ def overview(tables: dict[str, pl.DataFrame], run: str) -> Figure:
     if "curves" in tables:
         _, ((curves, _), *_) = settings_of(tables["curves"], ("tokens", "beta"), "")
         panels += [_line_panel(curves, "gamma", "common cosine γ of the reduced system", "γ")]
-        panels += [_gap_panel(_gaps(curves))]
-        told += [f"Tokens at equal angles: {setup_words(curves)}", *baseline_words(curves)]
+        gap = _gap_panel(_gaps(curves))
+        panels.append(replace(gap, series=tuple(replace(s, label="") for s in gap.series)))
+        told += [f"Tokens at equal angles: {setup_words(curves)}.", *baseline_words(curves)]
+        told.append("Dotted: the slope of e⁻²ᵗ.")
     if "swarms" in tables:
         # Under random weights where they were run.
         _, settings = settings_of(tables["swarms"], SETUP, "")
         swarms = min((frame for frame, _ in settings), key=lambda f: f["weights"][0] != "random")
         title = f"mean cosine, {WEIGHTS[swarms['weights'][0]]}"
         panels.append(_line_panel(swarms, "mean_cosine", title, "mean cosine"))
-        told.append(f"Particles: {setup_words(swarms)}; bands: 5 to 95 % over seeds")
+        told.append(f"Particles: {setup_words(swarms)}; bands: 5 to 95 % over seeds.")
     if "phase" in tables:
         phase = tables["phase"].filter(pl.col("dim") == pl.col("dim").max())
         phase = phase.filter(pl.col("tokens") == pl.col("tokens").first())
@@ -69,10 +69,12 @@ def overview(tables: dict[str, pl.DataFrame], run: str) -> Figure:
             _phase_map(phase.filter(scheme=name), title)
             for name, title in zip(shown, words, strict=True)
         ]
-        told.append(f"Pairs that are one: {setup_words(phase.drop('beta'))}")
-    caption = tuple(Sentence(f"{words}.") for words in told)
+        told.append(f"Pairs that are one: {setup_words(phase.drop('beta'))}.")
+    caption = tuple(map(Sentence, told))
     size = {"width": 8.0, "panel_height": 1.65, "one_scale": True, "on_page": False}
-    return Figure("dynamics", "", tuple(panels), 3, (), caption, run, **size)
+    return Figure(
+        "dynamics", "Attention dynamics on the sphere", tuple(panels), 3, (), caption, run, **size
+    )
 
 
 def gamma_figure(curves: pl.DataFrame, run: str) -> Figure:
@@ -112,25 +114,39 @@ def swarms_figure(swarms: pl.DataFrame, run: str) -> Figure:
     caption = (*told, bands, *map(Sentence, baseline_words(swarms)))
     columns = len(settings) if len(settings) > 1 else 3
     title = "Simulated particles"
-    return Figure("swarms", title, tuple(panels), columns, switches, caption, run, panel_height=1.25)
+    return Figure(
+        "swarms", title, tuple(panels), columns, switches, caption, run, panel_height=1.25
+    )
 
 
 def phase_figure(phase: pl.DataFrame, run: str) -> Figure:
     """Rows of panels are sizes, columns are schemes."""
     sizes, settings = settings_of(phase, ("tokens", "dim"), "Size", side_by_side=True)
-    schemes, _ = settings_of(phase, ("scheme",), "Scheme", side_by_side=True)
-    panels, told = [], []
-    for frame, at in settings:
-        for scheme in schemes_in(phase):
-            own = frame.filter(scheme=scheme)
-            words = f"{SCHEMES[scheme].title}, d = {frame['dim'][0]}"
-            panels.append(replace(_phase_map(own, words), at={**at, "scheme": scheme}))
-        told.append(Sentence(f"{setup_words(frame.drop('beta')).capitalize()}.", at))
-    note = "The share of pairs with a cosine of .999 or more, from uniform starts"
-    caption = (Sentence(f"{note}; the line is half of the pairs."), *told)
-    columns, title = len(schemes_in(phase)), "Phase diagram: pairs that have become one"
-    size = {"panel_height": 1.15, "one_scale": True}
-    return Figure("phase", title, tuple(panels), columns, schemes + sizes, caption, run, **size)
+    names = schemes_in(phase)
+    options = tuple((name, SCHEMES[name].title) for name in names)
+    panels = tuple(
+        replace(
+            _phase_map(frame.filter(scheme=name), title, f"d = {frame['dim'][0]}"),
+            at={"scheme": name, **at},
+        )
+        for frame, at in settings
+        for name, title in options
+    )
+    caption = (
+        Sentence("The share of pairs with a cosine of .999 or more, from uniform starts."),
+        Sentence(f"{setup_words(phase.drop('dim', 'beta'))}; the line is half of the pairs."),
+    )
+    return Figure(
+        "phase",
+        "Phase diagram: pairs that have become one",
+        panels,
+        max(len(names), 3),
+        (Switch("scheme", "Scheme", options, side_by_side=True), *sizes),
+        caption,
+        run,
+        panel_height=1.15,
+        one_scale=True,
+    )
 
 
 def _line_panel(
@@ -145,8 +161,9 @@ def _line_panel(
     """A measure over time, a line for each scheme; the axis is that of `compared`."""
     rows = frame.filter(pl.col(measure).is_finite()).sort("time")
     series = tuple(_line(rows.filter(scheme=name), measure) for name in schemes_in(rows))
-    axis = _range(frame if compared is None else compared, measure, label, log)
-    return Panel(title, _TIME, axis, series, empty="not in this run", at=at or {})
+    y = _range(frame if compared is None else compared, measure, label, log)
+    ends = {} if rows.is_empty() else {"low": rows["time"].min(), "high": rows["time"].max()}
+    return Panel(title, Axis("t", "t", **ends), y, series, empty="not in this run", at=at or {})
 
 
 def _line(rows: pl.DataFrame, measure: str) -> Series:
@@ -182,7 +199,8 @@ def _range(frame: pl.DataFrame, measure: str, label: str, log: bool) -> Axis:
         return Axis(label)
     low, high = float(seen.min()), float(seen.max())  # pyright: ignore
     least = seen.filter(seen > 0).min()
-    if log or (low >= 0 and least is not None and high > _WIDE * least):  # pyright: ignore
+    wide = least is not None and low >= 0 and high > _WIDE * least  # pyright: ignore
+    if log or (wide and measure not in _LINEAR):
         deepest = 0.0 if log else high * _DEEPEST
         return Axis(label, log=True, low=max(least / 1.5, deepest), high=high * 1.5)  # pyright: ignore
     room = _MARGIN * (high - low or abs(high) or 1.0)
@@ -202,7 +220,7 @@ def _gap_panel(gaps: pl.DataFrame) -> Panel:
         return panel
     times = [0.0, float(gaps["time"].max())]  # pyright: ignore
     slope = [math.exp(-2 * time) / 10 for time in times]
-    return _with_guide(panel, "slope of e^{−2t}", times, slope)
+    return _with_guide(panel, "slope of e⁻²ᵗ", times, slope)
 
 
 def _gap_over_log(gaps: pl.DataFrame) -> Panel:
@@ -216,8 +234,8 @@ def _gap_over_log(gaps: pl.DataFrame) -> Panel:
     slowest = float(later.filter(time=last)["gap"].max())  # pyright: ignore
     slope = [slowest / 5 * (times[1] / time) ** 2 for time in times]
     low = max(panel.y.low or 0.0, slowest * _BELOW)
-    cut = replace(panel, x=replace(_TIME, log=True), y=replace(panel.y, low=low, high=2.0))
-    return _with_guide(cut, "slope of t^{−2}", times, slope)
+    cut = replace(panel, x=replace(panel.x, log=True), y=replace(panel.y, low=low, high=2.0))
+    return _with_guide(cut, "slope of t⁻²", times, slope)
 
 
 def _with_guide(panel: Panel, label: str, x: list[float], y: list[float]) -> Panel:
@@ -225,7 +243,7 @@ def _with_guide(panel: Panel, label: str, x: list[float], y: list[float]) -> Pan
     return replace(panel, series=(*panel.series, Series(label, label, _SLOPE, x, y)))
 
 
-def _phase_map(phase: pl.DataFrame, title: str) -> HeatMap:
+def _phase_map(phase: pl.DataFrame, title: str, unit: str = "") -> HeatMap:
     """A cell for each time and β, the largest β on top."""
     times = some(phase["time"].unique().sort(), _MOST_COLUMNS)
     betas = phase["beta"].unique().sort(descending=True).to_list()
@@ -233,7 +251,7 @@ def _phase_map(phase: pl.DataFrame, title: str) -> HeatMap:
     values = [[known.get((beta, time)) for time in times] for beta in betas]
     dark = phase.is_empty() or phase["probability"].max() < 0.5  # pyright: ignore
     names = tuple(f"{time:.3g}" for time in times), tuple(f"{beta:.3g}" for beta in betas)
-    unit = "nowhere half of the pairs" if dark else ""
+    unit = ", ".join(filter(None, (unit, "nowhere half" * dark)))
     return HeatMap(
-        title, _TIME, Axis("β", "β"), *names, values, "probability", unit=unit, contour=0.5
+        title, Axis("t", "t"), Axis("β", "β"), *names, values, "probability", unit=unit, contour=0.5
     )

@@ -9,10 +9,10 @@ from headgauge.registry.names import SCHEMES
 from headgauge.report.dynamics.words import WEIGHTS, schemes_in
 from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series
 
-_MEASURED = {  # by column: in the legend, and its sign
-    "theory": ("theory", Look(BLACK, "none", "circle", size=2.0)),
+_MEASURED = {  # by column: in the legend, and its sign; the smallest lies on top
+    "particles": ("measured on simulated particles", Look(RED, "none", "dot", size=0.8)),
     "reduced": ("measured on the equiangular reduction", Look(BLUE, "none", "cross", size=1.2)),
-    "particles": ("measured on simulated particles", Look(RED, "none", "plus", size=1.6)),
+    "theory": ("theory", Look(BLACK, "none", "circle", size=2.2)),
 }
 _QUANTITIES = {"initial velocity": "γ′ at t = 0, tokens at right angles", "final rate": "slope"}
 # Where the columns beside the markers begin, in widths of what the markers take.
@@ -27,9 +27,7 @@ def rates_figure(rates: pl.DataFrame, run: str) -> Figure:
     caption = (Sentence("final rate: the slope of log(1 − γ) against what is named."),)
     high = _ROW * (1 + max(len(schemes_in(rates)), 3))
     title = "Theory beside measured"
-    return Figure(
-        "rates", title, panels, 1, (), caption, run, panel_height=high, on_page=False
-    )
+    return Figure("rates", title, panels, 1, (), caption, run, panel_height=high, on_page=False)
 
 
 def _rates_panel(rows: pl.DataFrame, quantity: str) -> Panel:
@@ -54,7 +52,7 @@ def _rates_panel(rows: pl.DataFrame, quantity: str) -> Panel:
     room = 0.08 * (high - low or abs(high) or 1.0)
     low, wide = low - room, high - low + 2 * room
     marks = [
-        Mark("words", (low + at * wide, place), words)
+        Mark("words", (low + at * wide, place), words, Look(BLACK))
         for name, at in _COLUMNS.items()
         for place, words in [(-1, name)]
         + [(place, _words(by_scheme[scheme][name])) for place, scheme in enumerate(schemes)]

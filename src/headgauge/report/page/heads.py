@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from headgauge.registry import measures, names
+from headgauge.registry import measures, names, published
 from headgauge.report.curves import head_template
 from headgauge.report.head_grid import head_grid
 from headgauge.report.page.parts import Column, Part, filter_by, table
@@ -148,12 +148,12 @@ def _curves(curves: pl.DataFrame, order: list[Any]) -> list[dict[str, Any]]:
     if "rule" in curves.columns:
         curves = curves.filter(pl.col("rule") == names.MODEL)
     curves = curves_over_windows(curves)
-    choices = curves.select(names.CHOICE).unique(maintain_order=True).rows()
+    choices = curves.select(published.CHOICE).unique(maintain_order=True).rows()
     choices.sort(key=lambda choice: choice != names.USUAL)
     most = max(4, min(MOST_NS, MOST_POINTS // max(1, len(choices) * len(order))))
     found = []
     for choice in choices:
-        chosen = curves.filter(**dict(zip(names.CHOICE, choice, strict=True)))
+        chosen = curves.filter(**dict(zip(published.CHOICE, choice, strict=True)))
         ns = some_ns(chosen["top_n"].unique().sort().to_list(), most)
         known = [name for name in measures.CURVES if name in chosen.columns]
         there = [name for name in known if chosen[name].is_not_null().any()]

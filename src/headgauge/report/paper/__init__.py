@@ -1,6 +1,6 @@
 """The figures of a reproduction: described once, for its page and for its files.
 
-To add one, describe it in a module here and name it in `page_figures`, `file_figures` or both.
+To add one, describe it in a module here and name it in `page_figures` or `reproduction_figures`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,30 +51,34 @@ def page_figures(paper: Tables, texts: Sequence[str], chosen_on: str | None) -> 
     return [replace(each, switches=(*shared, *each.switches)) for each in made]
 
 
-def file_figures(paper: Tables, caption: str) -> dict[str, Figure]:
-    """By name the figures of one text, each for a file of its own.
+def reproduction_figures(
+    paper: Tables, captions: Mapping[str, str], text: str
+) -> dict[str, Figure]:
+    """By name each figure on one text, for a file of its own, and `paper`, the overview of all.
 
-    They show the choice of vectors and keys that the verdicts are about.
+    `captions` has a line for each: the model, the text, what the figures stand on. They show the
+    choice of vectors and keys that the verdicts are about; a panel without data says so.
     """
-    choice = shown_choice(paper)
-    curves = ("fig2a", "fig2b", "fig2c", "fig3")
-    shown = {**paper, **{name: of_choice(paper[name], choice) for name in curves}}
-    shown |= {"fig2c_tests": paper["fig2c_tests"].clear()}
-    texts = paper["vanishing"]["text"].unique().to_list()
-    shared = tuple(switches(shown, texts, None).values())
+    tables = every_table(paper)
+    mine = of_text(tables, text)
+    choice = shown_choice(mine)
+    curves = {name: of_choice(mine[name], choice) for name in ("fig2a", "fig2b", "fig2c", "fig3")}
+    shown = mine | curves | {"fig2c_tests": mine["fig2c_tests"].clear()}
     made = {
         "vanishing": vanishing(shown),
         "fig1": geometry_in_files(shown),
         "fig2": _side_by_side(shown),
         "fig3": separability(shown),
         "fig4": sensitivity_in_files(shown),
-        "choices": choices_figure(paper),
-        "rules": rules_figure(paper),
+        "choices": choices_figure(mine),
+        "rules": rules_figure(mine),
     }
-    return {
-        name: replace(each, switches=(*shared, *each.switches), run=caption)
-        for name, each in made.items()
+    shared = tuple(switches(shown, [text], None).values())
+    found = {
+        name: replace(figure, switches=(*shared, *figure.switches), run=captions[text])
+        for name, figure in made.items()
     }
+    return {"paper": overview(tables, captions), **found}
 
 
 def _side_by_side(paper: Tables) -> Figure:
@@ -91,27 +95,14 @@ def _side_by_side(paper: Tables) -> Figure:
     )
 
 
-def reproduction_figures(
-    paper: Tables, captions: Mapping[str, str], text: str
-) -> dict[str, Figure]:
-    """The figures on one text, and `paper`, the overview of all texts; `captions` has a line for
-    each: the model, the text, what the figures stand on."""
-    tables = every_table(paper)
-    return {"paper": overview(tables, captions)} | file_figures(
-        of_text(tables, text), captions[text]
-    )
-
-
 def paper_figures(paper: Tables, captions: Mapping[str, str], folder: Path) -> list[Path]:
     """FOLDER/figures/paper, the overview of all texts, as PNG too, and the figures of each text as
-    SVG and PDF in FOLDER/figures/TEXT. A panel without data says so."""
-    tables = every_table(paper)
-    place = folder / "figures"
-    paths = save_figure(draw(overview(tables, captions)), place, "paper", ("png", *_FORMATS))
-    for text, caption in captions.items():
-        for name, figure in file_figures(of_text(tables, text), caption).items():
-            paths += save_figure(draw(figure), place / text_folder(text), name, _FORMATS)
+    SVG and PDF in FOLDER/figures/TEXT."""
+    place, paths = folder / "figures", []
+    for text in captions:
+        overview, *own = reproduction_figures(paper, captions, text).values()
+        if not paths:
+            paths += save_figure(draw(overview), place, "paper", ("png", *_FORMATS))
+        for figure in own:
+            paths += save_figure(draw(figure), place / text_folder(text), figure.name, _FORMATS)
     return paths
-
-
-__all__ = ["file_figures", "page_figures", "paper_figures", "reproduction_figures"]

@@ -151,7 +151,7 @@ def rules_figure(paper: Tables) -> Figure:
         interval_words(over_n) if len(over_n) else "",
         f"critical N: printed expectation, level {span(strictest(tests)['level'])}",
         "bars: 95 % bootstrap over heads; an arrow: none up to where it begins",
-        f"broken line and shade: the paper's {CRITICAL_SHARE:g} L and {PLATEAU[0]:g} to {PLATEAU[1]:g}",
+        f"broken line and shade: the paper's {CRITICAL_SHARE:g} L and {PLATEAU[0]} to {PLATEAU[1]}",
     )
     x = Axis("N, tokens selected", "N", log=True)
     panels = (
@@ -264,7 +264,7 @@ def _overview_rows(paper: Tables, choice: tuple[str, ...]) -> list[pl.DataFrame]
     over_l, over_n, tests, shares = (
         of_choice(paper[name], choice) for name in ("fig2a", "fig2b", "fig2c", "fig3")
     )
-    over_l = over_l.filter(pl.col("top_n") == nearest_n(over_l))
+    over_l = over_l.filter(pl.col("top_n").is_in([nearest_n(over_l)]))
     tests = tests.filter(pl.col("level") == pl.col("level").min())
     return [over_l, longest(over_n), tests, longest(shares), paper["fig4"].filter(logits="scaled")]
 

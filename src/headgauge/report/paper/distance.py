@@ -158,7 +158,9 @@ def critical(paper: Tables) -> Figure:
         caption=(
             Sentence(
                 "The first N at which a Kolmogorov–Smirnov test no longer tells distance and "
-                "expectation apart, over heads; p-values below 10⁻¹² stand there."
+                "expectation apart, over heads."
+                + " p-values below 10⁻¹² stand there."
+                * bool(options)
             ),
             *sentences(frame, AT, choice_of),
             *sentences(frame, AT, critical_words, letter="(c) "),
@@ -279,6 +281,7 @@ def growth_words(growth: pl.DataFrame) -> str:
         ends = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
         told.append(
             f"{SIDES[row['expected']].title} at level {row['level']:g}: "
-            f"L^{row['exponent']:.2f}{ends}, found in {100 * row['found']:.0f} % of draws of {row['heads']} heads"
+            f"L^{row['exponent']:.2f}{ends}, "
+            f"found in {100 * row['found']:.0f} % of draws of {row['heads']} heads"
         )
     return f"growth with L, {'; '.join(told)}" if told else ""

@@ -193,7 +193,7 @@ def interval_words(frame: pl.DataFrame) -> str:
     """What the bands are, and what pale points are, where there are any."""
     if frame["low"].is_null().all():
         return "no interval: it takes two windows or more"
-    apart = any(_apart(part)[0] for _, part in groups(frame, ["measure"]) if any(_apart(part)))
+    apart = any(any(_apart(part)) for _, part in groups(frame, ["measure"]))
     pale = "; pale points: over another number of windows" if apart else ""
     return f"bands: 95 % bootstrap over windows{pale}"
 

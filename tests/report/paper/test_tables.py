@@ -2,16 +2,17 @@
 
 import polars as pl
 
-from headgauge.report.paper.selecting import (
-    at_one_n,
-    choice_words,
+from headgauge.registry.measures import CURVES
+from headgauge.registry.names import choice_words
+from headgauge.report.paper.tables import (
     every_table,
     interval_words,
-    line,
+    lines,
     longest,
+    nearest_n,
+    number_ticks,
     of_choice,
     of_text,
-    printable,
     row_words,
     sample_words,
     shown_choice,
@@ -57,23 +58,31 @@ def test_a_choice_under_the_models_own_rule_unless_told_otherwise(whole_paper):
 
 def test_the_nearest_n_is_one(whole_paper):
     frame = whole_paper["fig2b"]
-    assert at_one_n(frame)["top_n"].unique().to_list() == [5]
-    assert at_one_n(frame.filter(pl.col("top_n") != 5))["top_n"].unique().to_list() == [1]
-    between = frame.filter(pl.col("top_n").is_in([10, 20]))
-    assert at_one_n(between, 15)["top_n"].unique().to_list() == [10]
-    assert at_one_n(frame.clear()).is_empty()
+    assert nearest_n(frame) == 5
+    assert nearest_n(frame.filter(pl.col("top_n") != 5)) == 1
+    assert nearest_n(frame.filter(pl.col("top_n").is_in([10, 20])), 15) == 10
+    assert nearest_n(frame.clear()) is None
 
 
 def test_a_line_goes_along_its_axis_without_what_was_not_seen(whole_paper):
     frame = of_choice(whole_paper["fig2a"], CLOSEST).reverse()
     lost = pl.when(pl.col("length") == 128).then(None).otherwise("mean")
-    assert line(frame.with_columns(mean=lost), "distance", "length")["length"].to_list() == [
-        32,
-        64,
-        256,
-        512,
-        1024,
-    ]
+    one = {"distance": CURVES["distance"]}
+    (series,) = lines(frame.with_columns(mean=lost), one, "length")
+    assert series.x == [32, 64, 256, 512, 1024]
+    assert series.low[0] == series.y[0] * 0.97
+    (alone,) = lines(frame.with_columns(low=pl.lit(None, pl.Float64)), one, "length")
+    assert alone.low is None
+
+
+def test_means_over_another_number_of_windows_stand_apart(whole_paper):
+    frame = of_choice(whole_paper["fig2a"], CLOSEST)
+    fewer = pl.when(pl.col("length") == 1024).then(1).otherwise("windows")
+    frame = frame.with_columns(windows=fewer.cast(pl.Int64))
+    (series,) = lines(frame, {"distance": CURVES["distance"]}, "length")
+    assert series.apart == [False] * 5 + [True]
+    assert series.facts["windows"] == [2] * 5 + [1]
+    assert "pale points" in interval_words(frame)
 
 
 def test_the_small_print_counts_heads_windows_and_rows(make_paper, whole_paper):
@@ -86,7 +95,6 @@ def test_the_small_print_counts_heads_windows_and_rows(make_paper, whole_paper):
     assert sample_words(poor) == "1 head, 1 window, every query row"
     assert interval_words(poor) == "no interval: it takes two windows or more"
     assert sample_words(poor.clear()) == "nothing was measured"
-    assert interval_words(poor.clear()) == ""
 
 
 def test_where_numbers_have_different_samples_the_words_say_up_to():
@@ -98,11 +106,8 @@ def test_where_numbers_have_different_samples_the_words_say_up_to():
     }
     told = "270 heads, up to 5 windows, 307 to 1024 of 1024 query rows"
     assert sample_words(pl.DataFrame(sizes)) == told
-
-
-def test_rows_that_see_too_few_keys_are_counted_out():
-    frame = pl.DataFrame({"length": [64, 64], "rows": [63.0, 44.0]})
-    assert row_words(frame) == "44 to 63 of 64 query rows"
+    few = pl.DataFrame({"length": [64, 64], "rows": [63.0, 44.0]})
+    assert row_words(few) == "44 to 63 of 64 query rows"
 
 
 def test_choices_and_spans_in_words():
@@ -110,7 +115,4 @@ def test_choices_and_spans_in_words():
     assert span(pl.Series([0.01, None, 0.01])) == "0.01"
     assert span(pl.Series([128, 64])) == "64–128"
     assert span(pl.Series([], dtype=pl.Int64)) == "–"
-
-
-def test_text_from_outside_is_one_line_of_signs_that_the_font_has():
-    assert printable("a\nb\tc $x$ 中é") == "a⏎b c $x$ □é"
+    assert number_ticks(pl.Series([1, 2, 64, 100])) == ((1, "1"), (2, "2"), (100, "100"))
