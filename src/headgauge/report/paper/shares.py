@@ -27,7 +27,7 @@ from headgauge.report.paper.tables import (
 
 SHARES = {name: entry for name, entry in CURVES.items() if name.startswith("separability")}
 PLATEAU_BAND = Mark(
-    "y band", PLATEAU, f"the paper's plateau, {PLATEAU[0]:.2f} to {PLATEAU[1]:.2f}", in_legend=True
+    "y band", PLATEAU, f"the paper's {PLATEAU[0]:.2f} to {PLATEAU[1]:.2f}", in_legend=True
 )
 _FAR = 1e4  # a bound on a weight beyond it is told, not drawn: it would hide all the rest
 _GUIDE = Look(GREY, "longdash", width=0.8)
