@@ -155,7 +155,8 @@ def _curves(curves: pl.DataFrame, order: list[Any]) -> list[dict[str, Any]]:
     for choice in choices:
         chosen = curves.filter(**dict(zip(published.CHOICE, choice, strict=True)))
         ns = some_ns(chosen["top_n"].unique().sort().to_list(), most)
-        there = [name for name in measures.CURVES if chosen[name].is_not_null().any()]
+        known = [name for name in measures.CURVES if name in chosen.columns]
+        there = [name for name in known if chosen[name].is_not_null().any()]
         parts = [_by_head(chosen.filter(top_n=n), order) for n in ns]
         held = {name: [column(part[name]) for part in parts] for name in there}
         found.append({"words": names.choice_words(choice), "ns": ns, "measures": held})

@@ -36,7 +36,8 @@ function inPlot({ plot }, [x, y]) {
 // Every point that can be read, with its place on the picture.
 function readable(chart) {
   const found = [];
-  for (const series of shown(chart)) {
+  // What has neither a name nor a point of its own is a band around another.
+  for (const series of shown(chart).filter(({ label, look }) => label || look.marker)) {
     for (const point of series.points) {
       const spot = spotOf(chart, point);
       if (spot && inPlot(chart, spot)) found.push({ series, point, spot });
@@ -71,7 +72,8 @@ function read(chart, found) {
   );
   const box = picture.getBoundingClientRect();
   const unit = box.width / chart.size[0];
-  const title = found.point.title || `${panel.x.short || 'x'} = ${tickName(panel.x, found.point.x)}`;
+  const place = `${panel.x.short || 'x'} = ${tickName(panel.x, found.point.x)}`;
+  const title = found.point.title || place;
   showTip(
     box.left + x * unit,
     box.top + y * unit,
@@ -83,7 +85,8 @@ function read(chart, found) {
 
 // All lines at the same x, the one that was meant in bold.
 function valuesAt(chart, found) {
-  return shown(chart).flatMap((series) =>
+  const named = shown(chart).filter((series) => series.label || series === found.series);
+  return named.flatMap((series) =>
     series.points
       .filter((point) => point.x === found.point.x && !missing(point.y))
       .map((point) => {

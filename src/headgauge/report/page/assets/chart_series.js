@@ -40,7 +40,7 @@ function drawSeries(chart, series) {
   return group;
 }
 
-// The band around a line, a bar at each point that has no line, the area up to another series.
+// A band, or bars at points without a line; the area up to another series.
 function areasOf(chart, series, along) {
   const held = along
     .map(([point]) => point)
@@ -51,7 +51,8 @@ function areasOf(chart, series, along) {
   const at = (side) => (point) => [chart.x(point.x), chart.y(Math.max(least, point[side]))];
   const [above, below] = [held.map(at('high')), held.map(at('low'))];
   const parts = [];
-  if (series.look.line === 'none' || held.length === 1)
+  const { line, marker } = series.look;
+  if ((line === 'none' && marker) || held.length === 1)
     parts.push(
       ...above.map((top, place) =>
         svg('path', { class: 'whisker', d: `M${through([top, below[place]])}` }),

@@ -76,7 +76,8 @@ function createFigure(description, options = {}) {
 // One legend serves all charts where one of them has every line that the others have.
 function shareLegend(charts, holder) {
   const names = charts.map((chart) => legendOf(chart).map(([id]) => id));
-  const most = names.findIndex((mine) => names.every((other) => other.every((id) => mine.includes(id))));
+  const hasAll = (mine) => names.every((other) => other.every((id) => mine.includes(id)));
+  const most = names.findIndex(hasAll);
   holder.replaceChildren();
   charts.forEach((chart, place) => {
     if (charts.length < 2 || most < 0) chart.whole.append(chart.legend);
@@ -90,7 +91,10 @@ function specOf(panel, state, valuesOf) {
     .filter((each) => matches(each.at, state))
     .map((each) => seriesOf(each, valuesOf))
     .filter(({ points, boxes }) => boxes || points.some((point) => !missing(point.y)));
-  return { series, marks: (panel.marks || []).filter((each) => matches(each.at, state)) };
+  const marks = (panel.marks || [])
+    .filter((each) => matches(each.at, state))
+    .map((each) => ({ look: PLAIN, ...each }));
+  return { series, marks };
 }
 
 // The lists of a series as the points of a chart.
@@ -99,9 +103,8 @@ function seriesOf(series, valuesOf) {
     const values = series[name];
     return (typeof values === 'string' ? valuesOf(values) : values) || [];
   };
-  const lists = Object.fromEntries(
-    ['x', 'y', 'low', 'high', 'hollow', 'apart', 'words', 'names'].map((each) => [each, list(each)]),
-  );
+  const named = ['x', 'y', 'low', 'high', 'hollow', 'apart', 'words', 'names'];
+  const lists = Object.fromEntries(named.map((each) => [each, list(each)]));
   const facts = Object.entries(series.facts || {});
   const points = lists.x.map((x, place) => ({
     x,

@@ -7,6 +7,7 @@ const DASHES = {
   longdash: '12 3',
   dashdotdot: '8 3 2 3 2 3',
 };
+const PLAIN = { colour: '#777777', line: 'dashed' };
 // How many corners, and where the first of them points, in turns clockwise from the right.
 const CORNERS = {
   square: [4, 1 / 8],

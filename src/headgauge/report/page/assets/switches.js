@@ -76,8 +76,10 @@ function createChoice(description, shared, changed) {
       pick.box.dataset.field = name;
       return { ...pick, name, options };
     });
+  // Of a switch that changes nothing here nothing is said.
   const words = (state) =>
     all
+      .filter(({ name, options }) => options.length > 1 && places.some((each) => name in each))
       .map(({ name, title, options }) => {
         const [, text] = options.find(([value]) => value === state[name]) || ['', DASH];
         return `${title}: ${text}`;

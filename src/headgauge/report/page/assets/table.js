@@ -1,10 +1,11 @@
 // Tables from their description, in a box of their own: a wide one scrolls and the page does not.
 //
 // {label, look, title, text, tall, columns: [{title, kind, digits, hint, sorts}], rows: lists of
-//  cells, marked: numbers of rows, filter: {title, id, options: [[value, text]], of: by row, counted}}
+//  cells, marked: numbers of rows,
+//  filter: {title, id, options: [[value, text]], of: value or values by row, counted}}
 // A cell {value, note} has its note below.
 
-const told = (cell) => (missing(cell) || cell === '' ? DASH : String(cell));
+const told = (cell) => (missing(cell) ? DASH : String(cell));
 const FORMATS = {
   text: told,
   words: told,
@@ -55,7 +56,8 @@ function table(description, open) {
       ...numbers.map((number) => tableRow(description, state.rows[number], number, open)),
     );
     heads.forEach((cell, place) => {
-      if (place === state.by) cell.setAttribute('aria-sort', state.down ? 'descending' : 'ascending');
+      const way = state.down ? 'descending' : 'ascending';
+      if (place === state.by) cell.setAttribute('aria-sort', way);
       else cell.removeAttribute('aria-sort');
     });
     if (filter && filter.counted) count.textContent = `${numbers.length} ${filter.counted}`;
