@@ -6,6 +6,7 @@ exact second moment above it.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -76,7 +77,7 @@ def distance_panel(frame: pl.DataFrame, along: str, title: str, at: Sequence[str
     found = []
     for name, entry in DISTANCES.items():
         filled = "expected_upper" if name == "expected_appendix" else None
-        more = {"shown": name in IN_FILES, "filled_to": filled}
+        more: dict[str, Any] = {"shown": name in IN_FILES, "filled_to": filled}
         found += lines(frame, {name: entry}, along, at=at, **more)
     highest = frame.filter(pl.col("measure").is_in(IN_FILES))["mean"].max()
     seen = frame.filter(pl.col("measure") == "expected_upper")["mean"].max()
@@ -109,7 +110,13 @@ def critical(paper: Tables) -> Figure:
     levels = tuple(Mark("y", (level,), f"{level:g}") for level in frame["level"].unique().sort())
     sides = {side: replace(entry, name=f"{side} {strictest}") for side, entry in SIDES.items()}
     facts = {"distance": "distance", "expectation": "expectation", "KS statistic": "statistic"}
-    how = {"by": "expected", "y": "p_value", "at": AT, "facts": facts, "spread": False}
+    how: dict[str, Any] = {
+        "by": "expected",
+        "y": "p_value",
+        "at": AT,
+        "facts": facts,
+        "spread": False,
+    }
     x = Axis("N, tokens selected", "N", log=True, can_log=True)
     y = Axis("p-value", "p", log=True, can_log=True, floor=1e-12, high=1.0)
 
@@ -155,7 +162,7 @@ def critical_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> P
             words = f"{entry.title}, level {level:g}" if len(levels) > 1 else entry.title
             named = {side: Entry(f"{side} {level:g}", words, look=entry.look)}
             mine = frame.filter(pl.col("level") == level)
-            how = {"by": "expected", "y": "critical_n", "at": at, "facts": facts}
+            how: dict[str, Any] = {"by": "expected", "y": "critical_n", "at": at, "facts": facts}
             for series in lines(mine, named, "length", **how):
                 told = True
                 if level == levels[0]:
@@ -204,7 +211,7 @@ def _few_heads(frame: pl.DataFrame, at: Sequence[str]) -> list[Series]:
     few = frame.filter(pl.col("expected") == "printed", pl.col("level") == pl.col("level").min())
     few = few.filter(pl.col("heads") > GPT2_HEADS)
     entry = Entry("few", f"with {GPT2_HEADS} heads, as GPT-2", look=Look(BLACK, "none", "cross"))
-    how = {"by": "expected", "y": "few_heads", "at": at, "spread": False}
+    how: dict[str, Any] = {"by": "expected", "y": "few_heads", "at": at, "spread": False}
     return lines(few, {"printed": entry}, "length", **how)
 
 

@@ -1,6 +1,7 @@
 """Figure 4: how far the weights move for a small step in the logits, over the temperature."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -108,7 +109,7 @@ def sensitivity_panel(
     sizes = steps["epsilon"].unique().sort().to_list()
     looks = dict(zip(sizes, STEP_LOOKS, strict=False))
     facts = {"layer": "layer", "head": "head", "mean over heads": "mean"}
-    how = {"by": "epsilon", "y": "maximum", "facts": facts}
+    how: dict[str, Any] = {"by": "epsilon", "y": "maximum", "facts": facts}
     entries = {e: Entry(f"step {e:g}", f"g, ε = {e:g}", look=look) for e, look in looks.items()}
     found = lines(steps, entries, "temperature", **how)
     if found and " under " not in direction:

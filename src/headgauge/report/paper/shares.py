@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -56,10 +57,12 @@ def vanishing(paper: Tables) -> Figure:
         for name in ("largest_weight", "largest_off_sink")
     ]
 
-    def panel(title: str, series: tuple[Series, ...], *marks: Mark, **more: str) -> Panel:
+    def panel(
+        title: str, series: tuple[Series, ...], *marks: Mark, empty: str = "no weights in this run"
+    ) -> Panel:
         x = Axis(*_LENGTH, log=True, can_log=True, ticks=number_ticks(frame["length"]))
         y = Axis("weight, mean over heads", log=True, can_log=True)
-        return Panel(title, x, y, series, marks, **{"empty": "no weights in this run"} | more)
+        return Panel(title, x, y, series, marks, empty=empty)
 
     bounds = "(b) the largest weight and Corollary 1's bounds, model's own rule"
     off_sink = "(d) largest off the first key, of the rest, by rule"
@@ -150,7 +153,7 @@ def share_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> Pane
     facts = {"median head": "median", "least": "minimum", "largest": "maximum"}
     found = []
     for name, entry in SHARES.items():
-        spread = {"facts": facts, "boxes": True} if name == "separability" else {}
+        spread: dict[str, Any] = {"facts": facts, "boxes": True} if name == "separability" else {}
         found += lines(frame, {name: entry}, "top_n", at=at, **spread)
     none = "no separability in this run"
     return Panel(title, *share_axes(frame), tuple(found), (PLATEAU_BAND,), empty=none)

@@ -81,7 +81,7 @@ def groups(frame: pl.DataFrame, at: Sequence[str]) -> Iterator[tuple[dict[str, s
 
 def lines(
     frame: pl.DataFrame,
-    entries: Mapping[str, Entry],
+    entries: Mapping[Any, Entry],
     along: str,
     *,
     by: str = "measure",
