@@ -275,12 +275,12 @@ LIMITS = by_name(
     Entry("exact", "exact ‖∇α‖₂: worst step, ε → 0", look=Look(BLACK, width=1.3)),
     Entry(
         "exact mean",
-        "exact mean of random steps, ε → 0",
+        "exact mean, random steps, ε → 0",
         look=Look(BLACK, "dashdotdot", width=1.3),
     ),
     Entry("printed bound", "printed min{1/(4T), √2} (false)", look=Look(RED, "dashed")),
     Entry("corrected bound", "1/(2T), sharp for ε → 0", look=Look(RED)),
-    Entry("sharp bound", "(√2/ε) tanh(ε/(2√2 T)), sharp at ε", look=Look(BLACK, "dotted")),
+    Entry("sharp bound", "(√2/ε) tanh(ε/(2√2T)), sharp", look=Look(BLACK, "dotted")),
 )
 STEP_LOOKS = (
     Look(BLUE, "solid", "circle", size=0.8),  # the lines of small ε lie on one another, so that

@@ -5,7 +5,6 @@ import pytest
 
 from headgauge.registry.names import rules
 from headgauge.report.paper.choices import (
-    choice_map,
     choices_figure,
     in_order,
     rule_choice,
@@ -14,6 +13,7 @@ from headgauge.report.paper.choices import (
     share_axis,
     strictest,
 )
+from headgauge.report.paper.overview import choice_map
 from headgauge.report.paper.tables import of_choice, of_text
 
 from .conftest import CHOICES, CLOSEST, OTHER, RULES

@@ -11,15 +11,12 @@ from pathlib import Path
 from headgauge.report.drawing import draw
 from headgauge.report.figure import Figure
 from headgauge.report.figure_files import save_figure
-from headgauge.report.paper.choices import choices_figure, overview, rules_figure
+from headgauge.report.paper.choices import choices_figure, rules_figure
 from headgauge.report.paper.distance import critical, distances
 from headgauge.report.paper.geometry import geometry_in_files, geometry_on_page
-from headgauge.report.paper.shares import (
-    sensitivity_in_files,
-    sensitivity_on_page,
-    separability,
-    vanishing,
-)
+from headgauge.report.paper.overview import overview
+from headgauge.report.paper.sensitivity import sensitivity_in_files, sensitivity_on_page
+from headgauge.report.paper.shares import separability, vanishing
 from headgauge.report.paper.tables import (
     Tables,
     every_table,

@@ -6,6 +6,7 @@ exact second moment above it.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -27,6 +28,7 @@ from headgauge.report.paper.tables import (
     sample_words,
     sentences,
     span,
+    switched,
 )
 
 DISTANCES = {
@@ -49,47 +51,33 @@ def distances(paper: Tables, along: str) -> Figure:
     """Figure 2a over "length", Figure 2b over "top_n"; what stands still is a switch."""
     name, other = ("fig2a", "top_n") if along == "length" else ("fig2b", "length")
     frame = paper[name].filter(pl.col("measure").is_in(list(DISTANCES)))
-    letter = name[-1]
-    values = frame[other].unique().sort(descending=True).to_list()
-    first = nearest_n(frame) if other == "top_n" else max(values, default=None)
-    values.sort(key=lambda value: value != first)
-    symbol = _AXES[other][1]
-    panels = [
-        distance_panel(
-            frame.filter(pl.col(other) == value),
-            along,
-            f"({letter}) {symbol} = {value}",
-            AT,
-            {symbol: str(value)},
-        )
-        for value in values
-    ]
-    switch = Switch(symbol, symbol, tuple((str(value), str(value)) for value in values))
+    letter, symbol = f"({name[-1]})", _AXES[other][1]
+
+    def make(rows: pl.DataFrame, value: int) -> Panel:
+        return distance_panel(rows, along, f"{letter} {symbol} = {value}", AT)
+
+    panels, switch = switched(frame, other, Switch(symbol, symbol, ()), make)
+    if other == "top_n" and switch:  # the paper's N first
+        first = str(nearest_n(frame))
+        options = sorted(switch[0].options, key=lambda option: option[0] != first)
+        switch = (replace(switch[0], options=tuple(options)),)
     at = frame.with_columns(pl.col(other).alias(symbol))
+    told = sentences(at, (*AT, symbol), sample_words, interval_words, letter=f"{letter} ")
     return Figure(
         name,
-        f"Figure 2{letter}. The distance over {_AXES[along][1]}",
-        tuple(panels) or (distance_panel(frame, along, f"({letter})"),),
-        switches=(switch,) if values else (),
-        caption=(
-            *sentences(frame, AT, choice_of),
-            *sentences(at, (*AT, symbol), sample_words, interval_words, letter=f"({letter}) "),
-        ),
+        f"Figure {name[3:]}. The distance over {_AXES[along][1]}",
+        panels,
+        switches=switch,
+        caption=(*sentences(frame, AT, choice_of), *told),
         in_files=False,
     )
 
 
-def distance_panel(
-    frame: pl.DataFrame,
-    along: str,
-    title: str,
-    at: Sequence[str] = (),
-    panel_at: dict[str, str] | None = None,
-) -> Panel:
+def distance_panel(frame: pl.DataFrame, along: str, title: str, at: Sequence[str] = ()) -> Panel:
     found = []
     for name, entry in DISTANCES.items():
         filled = "expected_upper" if name == "expected_appendix" else None
-        more = {"shown": name in IN_FILES, "filled_to": filled}
+        more: dict[str, Any] = {"shown": name in IN_FILES, "filled_to": filled}
         found += lines(frame, {name: entry}, along, at=at, **more)
     highest = frame.filter(pl.col("measure").is_in(IN_FILES))["mean"].max()
     seen = frame.filter(pl.col("measure") == "expected_upper")["mean"].max()
@@ -104,7 +92,7 @@ def distance_panel(
         ticks=_length_ticks(frame["length"], hidden) if over_l else None,
     )
     y = Axis("distance d̃", "d̃", log=hidden, can_log=True, low=None if hidden else 0.0)
-    return Panel(title, x, y, tuple(found), empty="no distances in this run", at=panel_at or {})
+    return Panel(title, x, y, tuple(found), empty="no distances in this run")
 
 
 def _length_ticks(lengths: pl.Series, log: bool) -> tuple[tuple[float, str], ...]:
@@ -118,53 +106,40 @@ def _length_ticks(lengths: pl.Series, log: bool) -> tuple[tuple[float, str], ...
 def critical(paper: Tables) -> Figure:
     """Figure 2c, and every test behind it at one L."""
     frame, tests = paper["fig2c"], paper["fig2c_tests"]
-    lengths = tests["length"].unique().sort(descending=True).to_list()
+    strictest = frame["level"].min()
     levels = tuple(Mark("y", (level,), f"{level:g}") for level in frame["level"].unique().sort())
-    entries = {
-        side: Entry(f"{side} {_strictest(frame)}", SIDES[side].title, look=SIDES[side].look)
-        for side in SIDES
-    }
+    sides = {side: replace(entry, name=f"{side} {strictest}") for side, entry in SIDES.items()}
     facts = {"distance": "distance", "expectation": "expectation", "KS statistic": "statistic"}
-    tests = tests.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
-    panels = [
-        Panel(
-            f"p-values over N at L = {length}",
-            Axis("N, tokens selected", "N", log=True, can_log=True),
-            Axis("p-value", "p", log=True, can_log=True, floor=1e-12, high=1.0),
-            tuple(
-                lines(
-                    tests.filter(pl.col("length") == length),
-                    entries,
-                    "top_n",
-                    by="expected",
-                    y="p_value",
-                    at=AT,
-                    facts=facts,
-                )
-            ),
-            levels,
-            at={"p": str(length)},
-        )
-        for length in lengths
-    ]
-    options = tuple((str(length), str(length)) for length in lengths)
-    growth = sentences(paper["fig2c_growth"].drop_nulls("exponent"), AT, growth_words)
+    how: dict[str, Any] = {
+        "by": "expected",
+        "y": "p_value",
+        "at": AT,
+        "facts": facts,
+        "spread": False,
+    }
+    x = Axis("N, tokens selected", "N", log=True, can_log=True)
+    y = Axis("p-value", "p", log=True, can_log=True, floor=1e-12, high=1.0)
+
+    def make(rows: pl.DataFrame, length: int) -> Panel:
+        series = lines(rows, sides, "top_n", **how)
+        return Panel(f"p-values over N at L = {length}", x, y, tuple(series), levels)
+
+    panels, switch = switched(tests, "length", Switch("p", "p-values at L", ()), make)
+    told = (
+        "The first N at which a Kolmogorov–Smirnov test no longer tells distance and expectation "
+    )
+    told += "apart, over heads." + " p-values below 10⁻¹² stand there." * bool(switch)
     return Figure(
         "fig2c",
         "Figure 2c. The critical N",
-        (critical_panel(frame, "(c) critical N", AT), *panels),
+        (critical_panel(frame, "(c) critical N", AT), *(panels if switch else ())),
         columns=2,
-        switches=(Switch("p", "p-values at L", options),) if options else (),
+        switches=switch,
         caption=(
-            Sentence(
-                "The first N at which a Kolmogorov–Smirnov test no longer tells distance and "
-                "expectation apart, over heads."
-                + " p-values below 10⁻¹² stand there."
-                * bool(options)
-            ),
+            Sentence(told),
             *sentences(frame, AT, choice_of),
             *sentences(frame, AT, critical_words, letter="(c) "),
-            *growth,
+            *sentences(paper["fig2c_growth"].drop_nulls("exponent"), AT, growth_words),
         ),
         in_files=False,
     )
@@ -187,7 +162,7 @@ def critical_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> P
             words = f"{entry.title}, level {level:g}" if len(levels) > 1 else entry.title
             named = {side: Entry(f"{side} {level:g}", words, look=entry.look)}
             mine = frame.filter(pl.col("level") == level)
-            how = {"by": "expected", "y": "critical_n", "at": at, "facts": facts}
+            how: dict[str, Any] = {"by": "expected", "y": "critical_n", "at": at, "facts": facts}
             for series in lines(mine, named, "length", **how):
                 told = True
                 if level == levels[0]:
@@ -236,12 +211,8 @@ def _few_heads(frame: pl.DataFrame, at: Sequence[str]) -> list[Series]:
     few = frame.filter(pl.col("expected") == "printed", pl.col("level") == pl.col("level").min())
     few = few.filter(pl.col("heads") > GPT2_HEADS)
     entry = Entry("few", f"with {GPT2_HEADS} heads, as GPT-2", look=Look(BLACK, "none", "cross"))
-    how = {"by": "expected", "y": "few_heads", "at": at, "spread": False}
+    how: dict[str, Any] = {"by": "expected", "y": "few_heads", "at": at, "spread": False}
     return lines(few, {"printed": entry}, "length", **how)
-
-
-def _strictest(frame: pl.DataFrame) -> str:
-    return "" if frame.is_empty() else f"{frame['level'].min():g}"
 
 
 def critical_words(frame: pl.DataFrame) -> str:

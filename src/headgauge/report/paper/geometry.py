@@ -5,7 +5,6 @@ passes. In one frame with all of them none of the light ones could be told from 
 is shown twice: the whole ball, and its edge, in a frame around the many.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +22,7 @@ _LONGEST_NAME = 12
 _REACH = 5.0  # times the upper quartile of the distances from the middle: beyond is far
 _CIRCLE = Look("#BBBBBB")
 _EDGE = Look(GREY, "dashed")
+_SUM = Look(BLACK, "none", "star")
 _KINDS = {  # what matters most stands first, and so lies on top
     "inside": ("selected, inside the ball", Look(GREEN, "none", "circle")),
     "outside": ("selected, outside", Look(RED, "none", "cross")),
@@ -67,9 +67,12 @@ def geometry_on_page(paper: Tables) -> Figure:
         at = {"text": row["text"], "row": name}
         inside, n = points.filter("selected", "inside").height, row["top_n"]
         panels += [
-            vector_panel(points, "Vectors", at),
-            ball_panel(points, "Weighted vectors", at),
-            edge_panel(points, "Zoom on the selected", at),
+            replace(panel, at=at)
+            for panel in (
+                vector_panel(points, "Vectors"),
+                ball_panel(points, "Weighted vectors"),
+                edge_panel(points, "Zoom on the selected"),
+            )
         ]
         told = (
             f"{points.height} keys, {n} selected, {inside} of them in the ball of "
@@ -134,118 +137,75 @@ def geometry_words(points: pl.DataFrame, heads: list[pl.DataFrame]) -> str:
     )
 
 
-def vector_panel(points: pl.DataFrame, title: str, at: Mapping[str, str] | None = None) -> Panel:
+def vector_panel(points: pl.DataFrame, title: str) -> Panel:
     """The vectors themselves; on the circle of length one."""
-    on_circle = points.height and points["panel"][0] == "circle"
-    marks = (Mark("circle", (0.0, 0.0, 1.0), "", _CIRCLE),) if on_circle else ()
-    return _panel(points, title, ("x", "y"), "x_i", marks, at, ())
+    marks = (Mark("circle", (0.0, 0.0, 1.0), "", _CIRCLE),) if _on_circle(points) else ()
+    return _panel(points, title, "x_i", ("x", "y"), marks)
 
 
-def ball_panel(points: pl.DataFrame, title: str, at: Mapping[str, str] | None = None) -> Panel:
+def ball_panel(points: pl.DataFrame, title: str) -> Panel:
     """Each times its weight: the sum of the selected, and the ball around it."""
-    return _panel(
-        points, title, ("scaled_x", "scaled_y"), "α_i x_i", _ball(points), at, _sum(points)
-    )
+    panel = _panel(points, title, "α_i x_i", ("scaled_x", "scaled_y"))
+    if points.is_empty():
+        return panel
+    x, y, radius = points.select("s_x", "s_y", "radius").row(0)
+    facts = {"radius r": [radius]}
+    total = Series("s", "s, the sum of the selected", _SUM, [x], [y], facts=facts)
+    ball = Mark("circle", (x, y, radius), "ball B_r(s): ‖α_i x_i − s‖ ≤ r", _EDGE, in_legend=True)
+    return replace(panel, series=(total, *panel.series), marks=(ball,))
 
 
-def edge_panel(points: pl.DataFrame, title: str, at: Mapping[str, str] | None = None) -> Panel:
+def edge_panel(points: pl.DataFrame, title: str) -> Panel:
     """The selected tokens near the ball's edge, the heaviest of them by name."""
     near, _ = near_and_far(points)
-    panel = ball_panel(points, title, at)
+    panel = ball_panel(points, title)
     if near.is_empty():
         return panel
-    names = {
+    heaviest = near.drop_nulls("token").sort("weight", descending=True).head(_NAMED)
+    named = {
         (x, y): token(text)
-        for x, y, text in near.drop_nulls("token")
-        .sort("weight", descending=True)
-        .head(_NAMED)
-        .select("scaled_x", "scaled_y", "token")
-        .iter_rows()
+        for x, y, text in heaviest.select("scaled_x", "scaled_y", "token").iter_rows()
     }
-    series = [
-        Series(
-            **{
-                **vars(each),
-                "names": [names.get(place) for place in zip(each.x, each.y, strict=True)],
-            }
-        )
+    series = tuple(
+        replace(each, names=[named.get(place) for place in zip(each.x, each.y, strict=True)])
         if each.name in ("inside", "outside")
         else each
         for each in panel.series
-    ]
+    )
     low, high = _frame(points, near)
-    axes = [
-        Axis(axis.label, low=float(low[place]), high=float(high[place]))
+    x, y = (
+        replace(axis, low=float(low[place]), high=float(high[place]))
         for place, axis in enumerate((panel.x, panel.y))
-    ]
-    return Panel(
-        title,
-        axes[0],
-        axes[1],
-        tuple(series),
-        panel.marks,
-        equal=True,
-        empty=panel.empty,
-        at=at or {},
     )
+    return replace(panel, x=x, y=y, series=series)
 
 
-def _panel(points, title, columns, what, marks, at, first) -> Panel:
-    x, y = columns
-    on_circle = points.is_empty() or points["panel"][0] == "circle"
+def _panel(
+    points: pl.DataFrame,
+    title: str,
+    what: str,
+    columns: tuple[str, str],
+    marks: tuple[Mark, ...] = (),
+) -> Panel:
     chosen, inside = pl.col("selected"), pl.col("inside")
-    parts = {"inside": chosen & inside, "outside": chosen & ~inside, "rest": ~chosen}
-    found = list(first)
-    for name, test in parts.items():
+    found = []
+    for name, test in (
+        ("inside", chosen & inside),
+        ("outside", chosen & ~inside),
+        ("rest", ~chosen),
+    ):
         part = points.filter(test)
-        label, look = _KINDS[name]
-        facts = {
-            "token": part["token"].to_list(),
-            "key": part["key"].to_list(),
-            "weight": part["weight"].to_list(),
-        }
         if part.height:
-            found.append(
-                Series(name, label, look, part[x].to_list(), part[y].to_list(), facts=facts)
-            )
-    labels = (what, "") if on_circle else (f"{what}, along s", "direction of largest spread")
+            at = [part[column].to_list() for column in columns]
+            facts = {fact: part[fact].to_list() for fact in ("token", "key", "weight")}
+            found.append(Series(name, *_KINDS[name], *at, facts=facts))
+    x, y = (what, "") if _on_circle(points) else (f"{what}, along s", "direction of largest spread")
     empty = "no row of this kind in this run"
-    return Panel(
-        title,
-        Axis(labels[0]),
-        Axis(labels[1]),
-        tuple(found),
-        marks,
-        equal=True,
-        empty=empty,
-        at=at or {},
-    )
+    return Panel(title, Axis(x), Axis(y), tuple(found), marks, equal=True, empty=empty)
 
 
-def _ball(points: pl.DataFrame) -> tuple[Mark, ...]:
-    if points.is_empty():
-        return ()
-    x, y, radius = points.select("s_x", "s_y", "radius").row(0)
-    return (
-        Mark("circle", (x, y, radius), "ball B_r(s): ‖α_i x_i − s‖ ≤ r", _EDGE, in_legend=True),
-    )
-
-
-def _sum(points: pl.DataFrame) -> tuple[Series, ...]:
-    if points.is_empty():
-        return ()
-    x, y = points.select("s_x", "s_y").row(0)
-    look = Look(BLACK, "none", "star")
-    return (
-        Series(
-            "s",
-            "s, the sum of the selected",
-            look,
-            [x],
-            [y],
-            facts={"radius r": [points["radius"][0]]},
-        ),
-    )
+def _on_circle(points: pl.DataFrame) -> bool:
+    return points.is_empty() or points["panel"][0] == "circle"
 
 
 def near_and_far(points: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -262,7 +222,7 @@ def near_and_far(points: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 def _frame(points: pl.DataFrame, near: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Limits around the points and the edge next to them; on the circle, where they are few, around
     all of them."""
-    kept = points if points["panel"][0] == "circle" else near
+    kept = points if _on_circle(points) else near
     at = kept.select("scaled_x", "scaled_y").to_numpy()
     centre, radius = np.array(points.select("s_x", "s_y").row(0)), points["radius"][0]
     outwards = at.mean(axis=0) - centre

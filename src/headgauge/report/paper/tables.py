@@ -1,6 +1,6 @@
 """Which rows of a reproduction a figure shows, as series, and what its small print says of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +9,7 @@ import polars as pl
 from headgauge.registry.entry import Entry
 from headgauge.registry.names import CHOICE_TITLES, CHOICES, MODEL, text_role
 from headgauge.registry.published import CHOICE
-from headgauge.report.figure import Sentence, Series, Switch
+from headgauge.report.figure import Panel, Sentence, Series, Switch
 from headgauge.runs.paper_schema import PAPER_TABLES
 from headgauge.runs.schema import frame_schema
 
@@ -81,7 +81,7 @@ def groups(frame: pl.DataFrame, at: Sequence[str]) -> Iterator[tuple[dict[str, s
 
 def lines(
     frame: pl.DataFrame,
-    entries: Mapping[str, Entry],
+    entries: Mapping[Any, Entry],
     along: str,
     *,
     by: str = "measure",
@@ -89,19 +89,21 @@ def lines(
     at: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
     spread: bool = True,
+    boxes: bool = False,
     **more: Any,
 ) -> list[Series]:
     """A series for each entry at each setting: column `y` along an axis, where it was seen.
 
     A mean over other windows than most of its line stands apart: through both it would zigzag.
-    `facts` are more columns by what they are called.
+    `facts` are more columns by what they are called; `boxes` has how the heads spread.
     """
     found = []
     for value, entry in entries.items():
         rows = frame.filter(pl.col(by) == value, pl.col(y).is_not_null(), pl.col(y).is_finite())
         for setting, part in groups(rows.sort(along, maintain_order=True), at):
             apart = _apart(part)
-            ends = {"low": part["low"].to_list(), "high": part["high"].to_list()}
+            sure = spread and part["low"].is_not_null().any()
+            ends = {side: part[side].to_list() for side in ("low", "high")} if sure else {}
             named = {"query rows": "rows"} | ({"windows": "windows"} if any(apart) else {})
             named = {k: v for k, v in (named | dict(facts or {})).items() if v in part.columns}
             found.append(
@@ -111,7 +113,8 @@ def lines(
                     entry.look,
                     part[along].to_list(),
                     part[y].to_list(),
-                    **ends if spread and part["low"].is_not_null().any() else {},
+                    **ends,
+                    boxes={name: part[name].to_list() for name in BOX} if boxes else None,
                     apart=apart if any(apart) else None,
                     facts={title: part[column].to_list() for title, column in named.items()},
                     at=setting,
@@ -130,6 +133,21 @@ def _apart(rows: pl.DataFrame) -> list[bool]:
     enough = min(4, rows.height / 2)
     most = counts.filter(pl.col("count") >= enough)["windows"]
     return (rows["windows"] != most[0]).to_list() if most.len() else [False] * rows.height
+
+
+def switched(
+    frame: pl.DataFrame, column: str, switch: Switch, make: Callable[[pl.DataFrame, Any], Panel]
+) -> tuple[tuple[Panel, ...], tuple[Switch, ...]]:
+    """A panel for each value of a column that stands still in it, and the switch between them: the
+    largest first; without rows an empty one."""
+    values = frame[column].unique().sort(descending=True).to_list()
+    panels = [
+        replace(make(frame.filter(pl.col(column) == value), value), at={switch.name: str(value)})
+        for value in values
+    ]
+    options = tuple((str(value), str(value)) for value in values)
+    made = (replace(switch, options=options),) if values else ()
+    return tuple(panels) or (make(frame, "–"),), made
 
 
 def sentences(
