@@ -10,6 +10,7 @@ import headgauge
 from headgauge.errors import InputError
 from headgauge.paper import Reproduction
 from headgauge.paper.result import read_timing
+from headgauge.report.page import page as page_of
 from headgauge.report.page.document import page_bytes
 from headgauge.runs import REPRODUCTION, RunFolder
 from headgauge.scanning import ScanResult
@@ -41,7 +42,7 @@ def test_random_weights_are_told_first(kept):
     claims = kept.paper["verdicts"]["claim"]
     assert all(escape(claim) in html for claim in claims)
     assert repr(kept).endswith(f"{len(claims)} cannot be tested here>")
-    page = page_bytes(kept.page_content()).decode()
+    page = page_bytes(page_of(kept)).decode()
     at = page.index('<p class="warning" role="alert">')
     assert at < page.index('<p class="caption">') < page.index('class="stands"')
 

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ElementTree
 import polars as pl
 import pytest
 
-from headgauge.report import result_html
-from headgauge.report.words import mark
+from headgauge.registry.names import verdict
+from headgauge.report.notebook import result_html
 
 EVIL = "<script>alert('x')</script>&\""
 
@@ -40,13 +40,13 @@ def test_counts_and_worst_heads_are_told(head_table, counts):
     assert "sink 2" in words
     assert "saturated, sink, inactive" in words
     more = pl.concat([head_table, head_table.with_columns(pl.col("layer") + 10)])
-    assert "… 10 more" in result_html(more, counts, "")
+    assert "… and 10 more" in result_html(more, counts, "")
 
 
 def test_each_verdict_has_its_stripe_at_the_heads_place(head_table, counts):
     html = result_html(head_table, counts, "")
     # Layer 1, head 1: a whole cell of "sink". Layer 0: a third, the second of three.
-    path = re.search(f'<path fill="{mark("sink").colour}" d="([^"]*)"', html)
+    path = re.search(f'<path fill="{verdict("sink").look.colour}" d="([^"]*)"', html)
     assert path is not None
     assert path[1] == "M4.667 0h4.67v14h-4.67zM14 14h14v14h-14z"
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from headgauge.report import tables
 from headgauge.scanning import summary
 from headgauge.scanning import verdicts as judging
-from report.page.page_content import outlook_frame
+from report.page.results import outlook_frame
 
 
 def shown(table, width, **how):
@@ -19,7 +19,7 @@ def shown(table, width, **how):
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_heads_are_stacked_and_lose_nothing(head_table, width):
-    text = shown(tables.head_table_view(head_table, 3), width)
+    text = shown(tables.heads_table(head_table, 3), width)
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
     assert "saturated, sink, inactive" in text
@@ -34,33 +34,33 @@ def test_heads_are_stacked_and_lose_nothing(head_table, width):
 
 
 def test_the_rest_is_counted_and_the_order_kept(head_table):
-    text = shown(tables.head_table_view(head_table, 2), 80)
+    text = shown(tables.heads_table(head_table, 2), 80)
     assert [line.split()[0] for line in text.splitlines() if "0.12" in line] == ["0", "1"] * 2
     assert "unstable" not in text
     assert "… and 8 more" in text
-    assert "more" not in shown(tables.head_table_view(head_table, 10), 80)
+    assert "more" not in shown(tables.heads_table(head_table, 10), 80)
 
 
 def test_words_stay_where_colours_are_off(head_table):
-    table = tables.head_table_view(head_table, 3)
+    table = tables.heads_table(head_table, 3)
     assert "\x1b" not in shown(table, 80, no_color=True, force_terminal=False)
     assert "\x1b[33msaturated" in shown(table, 80, color_system="standard", force_terminal=True)
 
 
 def test_module_and_call_appear_only_where_they_tell_something(head_table):
-    assert "module" not in shown(tables.head_table_view(head_table, 3), 120)
+    assert "module" not in shown(tables.heads_table(head_table, 3), 120)
     kinds = ["encoder.0.attn"] * 5 + ["decoder.0.attn"] * 5
     other = head_table.with_columns(
         module=pl.Series(kinds), occurrence=pl.Series([0, 1] * 5, dtype=pl.Int64)
     )
-    text = shown(tables.head_table_view(other, 10), 120)
+    text = shown(tables.heads_table(other, 10), 120)
     assert "call" in text
     assert "encoder" in text
 
 
 def test_module_names_are_text_and_not_markup(head_table):
     odd = head_table.with_columns(module=pl.Series(["[red]a"] * 5 + ["[/]b"] * 5))
-    assert "[red]a" in shown(tables.head_table_view(odd, 10), 120)
+    assert "[red]a" in shown(tables.heads_table(odd, 10), 120)
 
 
 def test_layers_show_counts_and_a_dot_for_none():
@@ -77,7 +77,7 @@ def test_layers_show_counts_and_a_dot_for_none():
             "healthy": [5, 9],
         }
     )
-    text = shown(tables.layer_view(layers), 80)
+    text = shown(tables.layers_table(layers), 80)
     assert "inactive" not in text
     rows = [line.split() for line in text.splitlines() if line.strip()[:1] in ("0", "1")]
     assert rows == [["0", "9", "4", "5", "0.25"], ["1", "9", "·", "9", "–"]]
@@ -92,21 +92,21 @@ def test_counts_are_words_numbers_and_bars():
             "flipping": [1, 0, 0],
         }
     )
-    text = shown(tables.counts_view(counts), 80)
+    text = shown(tables.counts_table(counts), 80)
     assert "50 %" in text
     assert "█" * 10 in text
     assert "inactive" not in text
 
 
 def test_the_outlook_has_a_span_or_says_that_there_is_none():
-    text = shown(tables.outlook_view(outlook_frame(), 8192), 80)
+    text = shown(tables.outlook_table(outlook_frame(), 8192), 80)
     assert "90 to 150" in text
     assert "0 to 0" not in text
     assert "8192" in text
 
 
 def test_the_legend_explains_only_what_occurs(frames):
-    text = " ".join(shown(tables.legend_view(frames[2]), 80).split())
+    text = " ".join(shown(tables.meaning_table(frames[2]), 80).split())
     assert "Sink weight above 0.3 (a source) do something about sink." in text
     assert "healthy" not in text
     assert "inactive" not in text
@@ -117,10 +117,10 @@ def test_the_frames_of_diagnostics_are_what_is_shown(make_run):
     verdicts = judging.verdicts(heads, curves)
     table = summary.head_table(heads, curves, verdicts)
     for view in (
-        tables.head_table_view(table, 2),
-        tables.layer_view(summary.layer_summary(table)),
-        tables.counts_view(summary.counts(verdicts)),
-        tables.legend_view(verdicts),
+        tables.heads_table(table, 2),
+        tables.layers_table(summary.layer_summary(table)),
+        tables.counts_table(summary.counts(verdicts)),
+        tables.meaning_table(verdicts),
     ):
         assert "saturated" in shown(view, 80)
 
@@ -141,7 +141,7 @@ def _layers(**more):
 
 
 def test_depth_by_layer_beside_its_prediction():
-    lines = shown(tables.depth_view(_layers(), "Pre-LN"), 80).splitlines()
+    lines = shown(tables.depth_table(_layers(), "pre_ln"), 80).splitlines()
     assert lines[0].strip() == "Depth: Pre-LN's prediction beside it"
     first = ["0", "0.086", "0.086", "2.81", "2.81", "2.80", "44.0", "1.56", "0.892"]
     assert lines[4].split() == first
@@ -151,7 +151,7 @@ def test_depth_by_layer_beside_its_prediction():
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80])
 def test_depth_loses_no_column(width):
-    text = shown(tables.depth_view(_layers(), "Pre-LN"), width)
+    text = shown(tables.depth_table(_layers(), "pre_ln"), width)
     assert max(map(len, text.splitlines())) <= width
     assert "turns" in text
     assert text.count("pre-") == 2
@@ -161,7 +161,7 @@ def test_depth_loses_no_column(width):
 def test_depth_without_a_scheme_has_no_prediction():
     nothing = pl.Series([None] * 3, dtype=pl.Float64)
     layers = _layers(predicted_cosine=nothing, predicted_radius=nothing)
-    text = shown(tables.depth_view(layers, None), 80)
+    text = shown(tables.depth_table(layers, None), 80)
     assert "no scheme was recognised" in text
     assert "pre-" not in text
     assert "Predicted" not in text

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 import headgauge
+from headgauge.report.page import page
 from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
 from headgauge.scanning.thresholds import HEALTHY, INCOMPLETE
@@ -60,7 +61,7 @@ def test_the_place_is_said_first_and_has_no_verdict(
     assert place in result.notes()[0]
     assert result.notes()[0].startswith("not finite: ")
     assert result.untrained() is None
-    assert result.page_content().warnings[0] == result.notes()[0]
+    assert page(result).warnings[0] == result.notes()[0]
     told = result.verdicts().group_by("layer", "head").agg("verdict", "source")
     assert len(told) == 8
     for layer, head, verdicts, sources in told.iter_rows():

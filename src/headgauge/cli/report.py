@@ -64,7 +64,7 @@ def command(
 
 
 def _markdown(found: Any) -> str:
-    from headgauge.report.paper_markdown import paper_markdown
+    from headgauge.report.paper_tables import paper_markdown
 
     told = found.judging.stands, found.judging.chosen_on, found.warnings()
     return paper_markdown(found.paper, found.timing, *told)

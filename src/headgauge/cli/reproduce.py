@@ -1,6 +1,6 @@
 """`headgauge reproduce`: the paper's figures and claims on a model, in one command."""
 
-from headgauge.cli import reproduce_views as views
+from headgauge.cli import results
 from headgauge.cli.output import print_json, share_bar, stderr
 from headgauge.cli.process import works_in
 from headgauge.cli.running import (
@@ -11,7 +11,6 @@ from headgauge.cli.running import (
     one_model,
     opening,
 )
-from headgauge.cli.scan_views import show_estimate
 from headgauge.options.commands import ReproduceOptions
 
 
@@ -41,7 +40,7 @@ def run(asked: ReproduceOptions) -> None:
     for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
     if asked.estimate:
-        show_estimate(paper.estimate_reproduction(plan), asked.json_output)
+        results.show_estimate(paper.estimate_reproduction(plan), asked.json_output)
         return
     works_in(place)
     with share_bar("reproducing", notes) as progress:
@@ -49,6 +48,6 @@ def run(asked: ReproduceOptions) -> None:
     with notes.status("drawing"):
         drawn = found.draw()
     if asked.json_output:
-        print_json(views.document(found, drawn))
+        print_json(results.reproduction_document(found, drawn))
     else:
-        views.show(found, drawn)
+        results.show_reproduction(found, drawn)

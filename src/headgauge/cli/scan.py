@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from headgauge.cli import scan_views as views
+from headgauge.cli import results
 from headgauge.cli.output import print_json, share_bar, size, stderr
 from headgauge.cli.process import works_in
 from headgauge.cli.running import default_folder, fetched, look_at, one_model, opening
@@ -42,12 +42,12 @@ def run(asked: ScanOptions) -> None:
         notes.print(line, style="dim", soft_wrap=True)
     needs = scanning.estimate(plan, asked.jobs, None if asked.estimate else _left(plan, place))
     if asked.estimate:
-        views.show_estimate(needs, asked.json_output)
+        results.show_estimate(needs, asked.json_output)
         return
     works_in(place)
     _check_disk(needs, place)
     if needs.seconds > _LONG:
-        notes.print(f"needs  about {views.needs(needs)}", style="dim")
+        notes.print(f"needs  about {results.needs(needs)}", style="dim")
     with share_bar("scanning", notes) as progress:
         result = scanning.run_scan(plan, place, asked.jobs, progress)
     if changed is not None:
@@ -57,9 +57,9 @@ def run(asked: ScanOptions) -> None:
     with notes.status("drawing"):
         figures = result.draw()
     if asked.json_output:
-        print_json(views.document(result, target))
+        print_json(results.scan_document(result, target))
     else:
-        views.show(result, target, figures)
+        results.show_scan(result, target, figures)
 
 
 def _left(plan: Any, place: Path) -> int:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from headgauge.cli import simulate_views as views
+from headgauge.cli import results
 from headgauge.cli.output import part_bars, print_json, stderr
 from headgauge.cli.process import works_in
 from headgauge.options import keywords
@@ -32,9 +32,9 @@ def run(asked: SimulateOptions) -> None:
     with notes.status("drawing"):
         drawn = found.draw()
     if asked.json_output:
-        print_json(views.document(found, drawn))
+        print_json(results.simulation_document(found, drawn))
     else:
-        views.show(found, drawn)
+        results.show_simulation(found, drawn)
 
 
 def _digest(settings: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """What a reproduction found: the paper's figures as frames, the verdicts, the scans it contains."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -121,41 +121,25 @@ class Reproduction:
 
     def draw(self) -> list[Path]:
         """The page, the paper's figures and the map of the heads, into the run's folder."""
-        from headgauge.report.page import write_page
+        from headgauge.report.figures import save_figures
+        from headgauge.report.page import page, write_page
         from headgauge.report.paper import paper_figures
 
         if self.folder is None:
             raise InputError("this reproduction has no folder to draw into: run it with one")
-        page = write_page(self.folder, self.page_content())
+        written = write_page(self.folder, page(self))
         figures = paper_figures(self.paper, self.captions(), self.folder)
         # The page has the map of every measure.
-        return [page, *figures, *self.scan.draw_heads(first=2, folder=self.folder)]
+        return [written, *figures, *save_figures(self.scan, self.folder, first=2)]
 
     def plot(
         self, layer: int | str = "paper", head: int | None = None, *, text: str | None = None
     ) -> "Figure":
         """One figure, as matplotlib has them: "paper", the overview, "fig1" to "fig4", "vanishing",
         "choices", "rules" on a text (the first unless named), or what `ScanResult.plot` has."""
-        from headgauge.report import plots
+        from headgauge.report.figures import plot
 
-        if text is not None and text not in self.scans:
-            raise InputError(f"no text named {text!r} here; there are {', '.join(self.scans)}")
-        scan = self.scan if text is None else self.scans[text]
-        named = text or next(iter(self.scans))
-        if not isinstance(layer, str):
-            return scan.plot(layer, head)
-        figures = plots.paper_figures(self.paper, self.captions(), named)
-        return plots.draw(figures | scan.figures(), layer)
-
-    def page_content(self) -> Any:
-        """What the page shows."""
-        warnings = tuple(self.warnings())
-        notes = [note for note in self.notes() if note not in warnings]
-        content = self.scan.page_content(self.paper, self.timing, self.judging.stands, notes)
-        _, *others = self.scans
-        caption = content.caption + "".join(f"; also on {text}" for text in others)
-        told = {"warnings": warnings, "caption": caption, "chosen_on": self.judging.chosen_on}
-        return replace(content, **told)
+        return plot(self, layer, head, text=text)
 
     def _repr_html_(self) -> str:
         from headgauge.report.notebook import claims_html

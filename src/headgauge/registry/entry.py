@@ -3,10 +3,17 @@
 from dataclasses import dataclass
 from typing import Literal
 
+# Okabe and Ito's palette, whose colours stay apart for every kind of colour vision, and two greys.
+BLACK, GREY, PALE = "#222222", "#777777", "#E9E9E9"
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
+BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+
 LineStyle = Literal["solid", "dashed", "dotted", "dashdot", "longdash", "dashdotdot", "none"]
-Marker = Literal[
+Shape = Literal[
     "", "dot", "circle", "square", "diamond", "triangle", "down", "plus", "cross", "star", "hexagon"
 ]
+Arrow = Literal["up", "right"]  # what is meant lies beyond the point
+Marker = Shape | Arrow
 
 
 @dataclass(frozen=True)
@@ -16,13 +23,25 @@ class Look:
     colour: str  # #RRGGBB
     line: LineStyle = "solid"
     marker: Marker = ""
+    width: float = 1.0  # times the usual, of the line
+    size: float = 1.0  # likewise, of the marker
+    opacity: float = 1.0
+
+    @property
+    def ink(self) -> str:
+        """Black or white, whichever is read more easily on the colour."""
+        parts = (int(self.colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+        red, green, blue = (part**2.2 for part in parts)
+        return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "white"
 
 
 @dataclass(frozen=True)
 class Entry:
     """A measure, verdict, scheme, rule, choice or published number in words.
 
-    `low` and `high` are the ends it cannot pass; `centre` a value that means "neither".
+    `low` and `high` are the ends it cannot pass; colours then span them, so that figures of two
+    models compare. An open end takes a percentile of the data. `centre` is a value that means
+    "neither": only such a measure gets a diverging colour map.
     """
 
     name: str  # as in tables and options
@@ -40,4 +59,14 @@ class Entry:
     logarithmic: bool = False
     over_windows: Literal["mean", "max"] = "mean"
     letter: str = ""  # of a verdict, for whoever cannot use its colour
-    look: Look = Look("#222222")
+    style: str = ""  # of the word in a terminal
+    look: Look = Look(BLACK)
+
+    @property
+    def colour_map(self) -> str:
+        """Both are safe for colour-blind readers; the first is perceptually uniform."""
+        return "viridis" if self.centre is None else "PuOr_r"
+
+
+def by_name(*entries: Entry) -> dict[str, Entry]:
+    return {entry.name: entry for entry in entries}

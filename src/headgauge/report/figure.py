@@ -30,11 +30,15 @@ class Switch:
     title: str
     options: tuple[tuple[str, str], ...]
     shared: bool = False
+    side_by_side: bool = False  # a file shows all its settings, beside one another
 
 
 @dataclass(frozen=True)
 class Axis:
-    """`label` beside the axis, `short` in front of a number that is read off."""
+    """`label` beside the axis, `short` in front of a number that is read off.
+
+    With `low` above `high` it runs the other way: the first row of a list is on top.
+    """
 
     label: str
     short: str = ""
@@ -48,14 +52,17 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """A line, its points, or both. Lists are as long as `x`; what is None is not there."""
+    """A line, its points, or both. Lists are as long as `x`; what is None is not there.
+
+    Series of one name are switched on and off together; the first with a label is the legend's.
+    """
 
     name: str  # one name in several panels is one entry of the legend
     label: str  # "" has no entry in the legend
     look: Look
     x: Values
     y: Values
-    low: Values | None = None  # a band, or a bar at each point where there is no line
+    low: Values | None = None  # a band; where there are markers and no line, a bar at each
     high: Values | None = None
     boxes: Mapping[str, Values] | None = None  # minimum, q25, median, q75, maximum
     hollow: Sequence[bool] | None = None  # markers that are only an outline
@@ -98,7 +105,9 @@ class Panel:
 @dataclass(frozen=True)
 class HeatMap:
     """Cells by row and column. `values` has a list per row, None where there is no number;
-    `absent` names the cells that cannot have one. `letters` are written into cells."""
+    `absent` names the cells that cannot have one. `verdicts` stand in place of values: a stripe
+    each, with its colour and letter from the registry. `blocks` are rows that belong together:
+    (name, first, after the last)."""
 
     title: str
     x: Axis
@@ -108,8 +117,9 @@ class HeatMap:
     values: Sequence[Values]
     measure: str  # its name in the registry, for limits and colours
     absent: Sequence[tuple[int, int]] = ()
-    letters: Sequence[Sequence[str]] | None = None
-    colours: Sequence[Sequence[str]] | None = None  # in place of values, by cell
+    verdicts: Sequence[Sequence[Sequence[str]]] | None = None
+    blocks: tuple[tuple[str, int, int], ...] = ()
+    unit: str = ""  # under the title: what the number is
     contour: float | None = None  # a line between what is above and below
     at: At = field(default_factory=dict)
 
@@ -135,5 +145,28 @@ class Figure:
     run: str = ""  # model, text, rows: what it stands on
     width: float = 7.0  # inches
     panel_height: float = 1.75
+    one_scale: bool = False  # the heat maps share their colours, and one bar tells them
     on_page: bool = True
     in_files: bool = True
+
+
+def setting(figure: Figure, wanted: At) -> dict[str, str]:
+    """What a file shows: the first option of every switch unless another is wanted; where nothing
+    was measured for all of them, the closest that was. A switch counts more than all after it."""
+    switches = [each for each in figure.switches if each.options and not each.side_by_side]
+    now = {switch.name: switch.options[0][0] for switch in switches}
+    now |= {name: value for name, value in wanted.items() if name in now}
+    held = [
+        {**panel.at, **element.at}
+        for panel in figure.panels
+        for element in (panel.series if isinstance(panel, Panel) else (panel,))
+    ]
+    most = max(map(len, held), default=0)
+    full = [at for at in held if len(at) == most]
+    if not full or any(shown(at, now) for at in full):
+        return now
+    return now | max(full, key=lambda at: [at.get(name, now[name]) == now[name] for name in now])
+
+
+def shown(at: At, now: At) -> bool:
+    return all(now.get(name, value) == value for name, value in at.items())

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from matplotlib import style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -15,6 +16,27 @@ from headgauge.atomic import one_line, whole_file
 from headgauge.errors import InputError
 
 DPI = 150
+# The type of a paper's figure.
+TYPE: dict[Any, Any] = {
+    "font.size": 7.0,
+    "axes.labelsize": 7.5,
+    "axes.titlesize": 7.5,
+    "axes.titlelocation": "left",
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": "#222222",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "legend.fontsize": 7.0,
+    "legend.frameon": False,
+    "legend.borderpad": 0.0,
+    "legend.labelspacing": 0.3,
+    "legend.handlelength": 2.6,
+    "legend.columnspacing": 1.2,
+}
 
 
 def house_style() -> AbstractContextManager[None]:
@@ -45,7 +67,7 @@ def save_figure(
     paths = [folder / f"{name}.{kind}" for kind in formats]
     for kind, path in zip(formats, paths, strict=True):
         figure.set_dpi(dpi)
-        with whole_file(path) as part:
+        with house_style(), whole_file(path) as part:
             _DRAW[kind](figure, part)
     return paths
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 
-from headgauge.report.words import Measure
 from headgauge.runs.schema import HEAD
 
 
@@ -49,15 +48,11 @@ def head_grid(heads: pl.DataFrame) -> HeadGrid:
     return HeadGrid(row_of, column_of, labels, _blocks(modules), exists)
 
 
-def cells(
-    grid: HeadGrid, frame: pl.DataFrame, name: str, measure: Measure
-) -> Float[np.ndarray, "rows heads"]:
-    """A measure's value for every head, over windows: NaN where it is null or no head is."""
-    values = np.full(grid.shape, np.nan)
-    over = frame.group_by(HEAD).agg(measure.over(name)).select(*HEAD, name)
-    for *module, head, value in over.rows():
-        if value is not None and np.isfinite(value):
-            values[grid.row_of[tuple(module)], grid.column_of[head]] = value
+def cells(grid: HeadGrid, frame: pl.DataFrame, name: str) -> list[list[float | None]]:
+    """A measure of a frame with a row per head: None where it is not finite or no head is."""
+    values: list[list[float | None]] = [[None] * grid.shape[1] for _ in grid.labels]
+    for *module, head, value in frame.filter(pl.col(name).is_finite()).select(*HEAD, name).rows():
+        values[grid.row_of[tuple(module)]][grid.column_of[head]] = value
     return values
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -225,26 +225,12 @@ class ScanResult:
 
     def draw(self) -> list[Path]:
         """The page and the figures, into the run's folder; the page first."""
-        from headgauge.report.page import write_page
-
-        page = write_page(self._drawn_in(), self.page_content())
-        return [page, *self.draw_heads(), *self.draw_depth()]
-
-    def draw_heads(self, first: int | None = None, folder: Path | None = None) -> list[Path]:
-        """The heat maps, or the first few of them, into the run's folder or another one."""
         # Only here does a result reach for the report: whoever computes need not load matplotlib.
-        from headgauge.report.heat_maps import heat_maps
+        from headgauge.report.figures import save_figures
+        from headgauge.report.page import page, write_page
 
-        tables = (self.heads, self.curves, self.verdicts())
-        return heat_maps(*tables, self.caption(), folder or self._drawn_in(), first)
-
-    def draw_depth(self) -> list[Path]:
-        """The stream by layer beside the schemes' predictions; nothing without depth."""
-        if self.depth is None:
-            return []
-        from headgauge.report.dynamics import depth_figure
-
-        return depth_figure(self.depth, self.depth_curves(), self.caption(), self._drawn_in())
+        written = write_page(self._drawn_in(), page(self))
+        return [written, *save_figures(self, self._drawn_in())]
 
     def plot(
         self, layer: int | str = "heads", head: int | None = None, *, module: str | None = None
@@ -252,57 +238,9 @@ class ScanResult:
         """One figure, as matplotlib has them: `plot(3, 5)` is layer 3, head 5, and `plot(name)` the
         one of that name in figures/, such as "heads", "sink_weight", "separability" or "depth";
         "curves" has a line over N for each head. `module` tells attention in one layer apart."""
-        from headgauge.report import plots
+        from headgauge.report.figures import plot
 
-        if isinstance(layer, str):
-            return plots.draw(self.figures(), layer)
-        tables = self.heads, self.curves, self.samples, self.verdicts()
-        return plots.draw_head((layer, head, module), tables, self.caption())
-
-    def figures(self) -> dict[str, Callable[[], "Figure"]]:
-        """By name what draws each of its figures."""
-        from headgauge.report.plots import scan_figures
-
-        tables = self.heads, self.curves, self.verdicts()
-        return scan_figures(*tables, self.caption(), self.depth, self.depth_curves)
-
-    def page_content(
-        self,
-        paper: dict[str, pl.DataFrame] | None = None,
-        timing: tuple[dict[str, Any], ...] = (),
-        stands: Sequence[str] = (),
-        notes: Sequence[str] | None = None,
-    ) -> Any:
-        """What the page shows; of a reproduction also the paper's figures and times, what they
-        stand on, and the notes of all texts."""
-        from headgauge.claims.ledger import CLAIMS
-        from headgauge.report.page import PageContent
-
-        known = self.manifest["model"]
-        warnings, target = self.warnings(), self.target()
-        told = self.notes() if notes is None else notes
-        return PageContent(
-            title=f"headgauge: {known['name'] if known else 'a model'}",
-            caption=self.caption(),
-            warnings=tuple(warnings),
-            stands=tuple(stands or self.stands()),
-            notes=tuple(note for note in told if note not in warnings),
-            manifest=dict(self.manifest),
-            head_table=self.frame(),
-            verdicts=self.verdicts(),
-            counts=self.counts(),
-            heads=self.heads,
-            curves=self.curves,
-            samples=self.samples,
-            claims=tuple(claim.as_dict() for claim in CLAIMS),
-            paper=paper,
-            timing=timing,
-            depth=self.depth,
-            depth_curves=None if self.depth is None else self.depth_curves(),
-            outlook=None if target is None else self.outlook(target),
-            target=target,
-            outlook_notes=() if target is None else tuple(self.outlook_grounds(target).notes()),
-        )
+        return plot(self, layer, head, module=module)
 
     def _drawn_in(self) -> Path:
         if self.folder is None:

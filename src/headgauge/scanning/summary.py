@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 
 import polars as pl
+import polars.selectors as cs
 
 from headgauge.errors import InputError
-from headgauge.runs.schema import HEAD
+from headgauge.registry.measures import MEASURES
+from headgauge.registry.published import CHOICE
+from headgauge.runs.schema import HEAD, UNIT
 from headgauge.scanning.thresholds import DEFAULT, HEALTHY, INCOMPLETE, VERDICTS, Threshold
 from headgauge.scanning.verdicts import NOT_FINITE, rest_entropy_share
 
@@ -112,6 +115,38 @@ def not_finite(heads: pl.DataFrame) -> str | None:
         f"not finite: NaN or infinity in layer {layer} ({module}), "
         f"{'all heads' if len(named) == there else which}{after}: look for it in the weights of "
         "that layer and the one before; these heads have no numbers and no verdict"
+    )
+
+
+def heads_over_windows(heads: pl.DataFrame) -> pl.DataFrame:
+    """One row per length and head: its measures over the windows."""
+    return _over_windows(heads, [*HEAD, "length"], "kv_head")
+
+
+def curves_over_windows(curves: pl.DataFrame) -> pl.DataFrame:
+    """One row per length, head, choice, rule and N: its measures over the windows."""
+    by = [*HEAD, "length", *CHOICE, *(("rule",) if "rule" in curves.columns else ()), "top_n"]
+    return _over_windows(curves, by)
+
+
+def depth_over_windows(depth: pl.DataFrame) -> pl.DataFrame:
+    """One row per layer: its measures over the windows, and the least and the most of each."""
+    means = _over_windows(depth, ["layer"], "module", "scheme").sort("layer")
+    ends = depth.group_by("layer").agg(
+        cs.float().min().name.suffix("_least"), cs.float().max().name.suffix("_most")
+    )
+    return means.join(ends, on="layer", maintain_order="left")
+
+
+def _over_windows(table: pl.DataFrame, by: Sequence[str], *firsts: str) -> pl.DataFrame:
+    """The mean of each number (of the largest logit: the largest); of `firsts` the first."""
+    numbers = table.select(cs.numeric() - cs.by_name(*by, *firsts, *UNIT, require_all=False))
+    largest = {name for name, entry in MEASURES.items() if entry.over_windows == "max"}
+    over = [pl.max(name) if name in largest else pl.mean(name) for name in numbers.columns]
+    return (
+        table.with_columns(cs.float().fill_nan(None))
+        .group_by(by, maintain_order=True)
+        .agg(*(pl.first(name) for name in firsts), *over)
     )
 
 

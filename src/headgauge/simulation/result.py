@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from headgauge.runs import SIMULATION, Manifest, load_run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SOURCE = "attention dynamics after arXiv 2510.22026"
+SOURCE = "attention dynamics after arXiv 2510.22026"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,43 +44,24 @@ class Simulation:
 
     def draw(self) -> list[Path]:
         """The page, the figures and the animation, into the folder; the page first."""
-        from headgauge.report.dynamics import dynamics_figures, sphere_animation
-        from headgauge.report.page import write_page
+        from headgauge.report.figures import save_figures
+        from headgauge.report.page import page, write_page
 
         if self.folder is None:
             raise InputError("this simulation has no folder to draw into: run it with one")
-        drawn = [write_page(self.folder, self.page_content())]
-        drawn += dynamics_figures(self.tables, self._figure_words(), self.folder)
-        if len(self.tables["sphere"]):
-            drawn.append(sphere_animation(self.tables["sphere"], _SOURCE, self.folder))
-        return drawn
+        return [write_page(self.folder, page(self)), *save_figures(self, self.folder)]
 
     def plot(self, name: str = "dynamics") -> "Figure":
         """One figure, as matplotlib has them, by the name of its file in figures/: "dynamics", the
         overview, "gamma", "swarms", "phase", "rates", "collapse" or "sphere", its end."""
-        from headgauge.report import plots
+        from headgauge.report.figures import plot
 
-        return plots.draw(plots.simulation_figures(self.tables, self._figure_words()), name)
+        return plot(self, name)
 
-    def _figure_words(self) -> str:
-        # Figures say the n, β and seeds of their tables; the table of rates has none.
+    def figure_words(self) -> str:
+        """What every figure stands on; each says the n, β and seeds of its own table."""
         chosen = self.manifest["settings"]
-        return f"{_SOURCE}; equal angles: n = {chosen['tokens']}, β = {chosen['beta']:g}"
-
-    def page_content(self) -> Any:
-        """What the page shows."""
-        from headgauge.claims.ledger import CLAIMS
-        from headgauge.report.page import PageContent
-
-        return PageContent(
-            title="headgauge: attention dynamics on the sphere",
-            caption=self.caption(),
-            warnings=(),
-            notes=tuple(self.manifest["notes"]),
-            manifest=dict(self.manifest),
-            claims=tuple(claim.as_dict() for claim in CLAIMS if claim.id.startswith("D")),
-            dynamics=self.tables,
-        )
+        return f"{SOURCE}; equal angles: n = {chosen['tokens']}, β = {chosen['beta']:g}"
 
     def __repr__(self) -> str:
         return f"<simulation: {self.caption()}>"

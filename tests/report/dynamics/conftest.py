@@ -10,10 +10,6 @@ from headgauge.runs import DepthCurveRow, DepthRow
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.schema import frame_schema
 
-from ..paper.conftest import axes, lines, words
-
-__all__ = ["axes", "lines", "words"]  # the same panel, looked at in the same way
-
 SCHEMES = ("post_ln", "pre_ln", "mix_ln", "peri_ln", "ngpt", "ln_scaling")
 ALL = (*SCHEMES, "unnormalised")
 KINDS = {"identity": (64, 16, 3.0), "random": (64, 512, math.sqrt(512)), "layers": (64, 128, 4.0)}
@@ -178,11 +174,11 @@ def whole():
     return simulation()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_simulation():
     return simulation
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_layers():
     return layers

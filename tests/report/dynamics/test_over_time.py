@@ -1,84 +1,213 @@
-"""A measure over time."""
+"""What the figures over time describe: their lines, their axes, their words."""
 
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 
-from headgauge.report.dynamics.over_time import draw_over_time, ratios_if_wide
+from headgauge.report.dynamics.over_time import (
+    gamma_figure,
+    overview,
+    phase_figure,
+    swarms_figure,
+)
 
 from .conftest import ALL
 
 
-def test_a_line_for_each_scheme_in_the_order_of_time(axes, lines, whole):
-    curves = whole["curves"]
-    draw_over_time(axes, curves.reverse(), "radius")
-    assert len(axes.get_lines()) == len(ALL)
-    own = curves.filter(scheme="peri_ln")
-    assert lines(axes, "Peri-LN") == [(own["time"].to_list(), own["radius"].to_list())]
-    assert axes.get_xlim() == (0, 30)
+def panel(figure, title):
+    (found,) = [each for each in figure.panels if each.title == title]
+    return found
 
 
-def test_the_band_is_between_its_columns(axes, whole):
-    own = whole["swarms"].filter(weights="random", scheme="pre_ln")
-    draw_over_time(axes, own, "mean_cosine", ("low", "high"))
-    (band,) = axes.collections
-    edges = band.get_paths()[0].get_extents()
-    assert (edges.ymin, edges.ymax) == (own["low"].min(), own["high"].max())
+def line(panel, name):
+    (found,) = [each for each in panel.series if each.name == name]
+    return found
 
 
-def test_numbers_that_are_none_are_not_drawn(axes, lines, words, whole):
+@pytest.fixture(scope="module")
+def gamma(whole):
+    return gamma_figure(whole["curves"], "the run")
+
+
+def straightness(across, up):
+    """1 for a straight line."""
+    return abs(np.corrcoef(across, up)[0, 1])
+
+
+def test_a_line_for_each_scheme_in_the_order_of_time(whole, gamma):
+    backwards = gamma_figure(whole["curves"].reverse(), "")
+    for figure in (gamma, backwards):
+        radius = panel(figure, "radius r")
+        assert [each.name for each in radius.series] == list(ALL)
+        own = whole["curves"].filter(scheme="peri_ln")
+        drawn = line(radius, "peri_ln")
+        assert (drawn.x, drawn.y) == (own["time"].to_list(), own["radius"].to_list())
+        assert not drawn.look.marker
+        assert drawn.label == "Peri-LN"
+    few = gamma_figure(whole["curves"].filter(pl.col("time") < 1.0), "")
+    assert line(panel(few, "radius r"), "peri_ln").look.marker
+
+
+def test_the_gap_keeps_its_digits_where_gamma_has_lost_them(whole, gamma):
+    up = line(panel(gamma, "gap over t"), "post_ln").y
+    last = whole["curves"].filter(scheme="post_ln").sort("time")
+    assert last["gamma"][-1] == 1
+    assert up[-1] == pytest.approx(math.exp(last["log_gap"][-1]))
+    assert up[-1] < 1e-20
+    assert panel(gamma, "gap over t").y.log
+
+
+def test_exponential_is_straight_over_t_and_polynomial_over_log_t(whole):
+    late = gamma_figure(whole["curves"].filter(pl.col("time") > 15), "")
+    over_t, over_log = panel(late, "gap over t"), panel(late, "gap over log t")
+    straight = {
+        name: straightness(line(over_t, name).x, np.log(line(over_t, name).y))
+        for name in ("post_ln", "peri_ln")
+    }
+    assert straight["post_ln"] > 0.99999 > straight["peri_ln"]
+    slow = line(over_log, "peri_ln")
+    assert straightness(np.log(slow.x), np.log(slow.y)) > 0.9999
+    assert over_log.x.log
+
+
+def test_what_has_long_collapsed_does_not_lengthen_the_axis(whole):
+    gone = pl.when(pl.col("time") > 29).then(-300.0).otherwise("log_gap")
+    figure = gamma_figure(whole["curves"].with_columns(log_gap=gone), "")
+    assert 1e-40 < panel(figure, "gap over t").y.low < 1e-20
+
+
+def test_over_log_t_the_slow_ones_have_the_room(gamma):
+    over_log = panel(gamma, "gap over log t")
+    slowest = line(over_log, "pre_ln").y[-1]
+    assert (over_log.y.low, over_log.y.high) == (pytest.approx(slowest / 100), 2.0)
+    assert min(each.x[0] for each in over_log.series) > 0
+
+
+def test_the_guides_have_the_slopes_they_are_named_after(gamma):
+    guide = line(panel(gamma, "gap over t"), "slope of e⁻²ᵗ")
+    assert np.diff(np.log(guide.y)) / np.diff(guide.x) == pytest.approx(-2)
+    guide = line(panel(gamma, "gap over log t"), "slope of t⁻²")
+    assert np.diff(np.log(guide.y)) / np.diff(np.log(guide.x)) == pytest.approx(-2)
+
+
+def test_numbers_that_are_none_are_not_drawn(whole):
     own = whole["curves"].filter(scheme="post_ln").head(3)
-    holes = own.with_columns(velocity=pl.Series([1.0, math.nan, math.inf]))
-    draw_over_time(axes, holes, "velocity")
-    assert lines(axes, "Post-LN") == [([own["time"][0]], [1.0])]
-    axes.clear()
-    draw_over_time(axes, own.clear(), "velocity")
-    assert words(axes) == ["not in this run"]
+    holes = own.with_columns(
+        velocity=pl.Series([1.0, math.nan, math.inf]), log_gap=pl.lit(-math.inf)
+    )
+    figure = gamma_figure(holes, "")
+    drawn = line(panel(figure, "velocity γ′"), "post_ln")
+    assert (drawn.x, drawn.y) == ([own["time"][0]], [1.0])
+    for title in ("gap over t", "gap over log t"):
+        assert not panel(figure, title).series
+        assert panel(figure, title).empty == "not in this run"
 
 
-def test_the_baseline_does_not_widen_the_axis_unless_it_is_alone(axes, whole):
+def test_the_baseline_does_not_widen_the_axis_unless_it_is_alone(whole):
     far = pl.when(pl.col("scheme") == "unnormalised").then(1e6).otherwise("attention_norm")
     curves = whole["curves"].with_columns(attention_norm=far)
-    draw_over_time(axes, curves, "attention_norm")
-    ratios_if_wide(axes, curves, "attention_norm")
-    assert axes.get_ylim()[1] < 1.1
-    assert axes.get_yscale() == "linear"
-    axes.clear()
-    draw_over_time(axes, curves.filter(scheme="unnormalised"), "attention_norm")
-    assert axes.get_ylim()[1] > 1e6
+    norm = panel(gamma_figure(curves, ""), "‖A‖")
+    assert norm.y.high < 1.1
+    assert not norm.y.log
+    alone = panel(gamma_figure(curves.filter(scheme="unnormalised"), ""), "‖A‖")
+    assert alone.y.high > 1e6
 
 
-def wide(numbers):
-    speeds = [float(number) for number in numbers]
-    return pl.DataFrame({"scheme": "ngpt", "time": [0.0, 1.0, 2.0], "speed": speeds})
+def test_even_ratios_are_for_what_spans_much(whole):
+    own = whole["curves"].filter(scheme="ngpt").head(3)
+    for numbers, log in (
+        ([1, 2, 31], True),
+        ([1, 2, 29], False),
+        ([0, 2, 90], True),
+        ([-1, 2, 90], False),
+        ([1.0, 2.0, 1e300], True),
+        ([math.nan] * 3, False),
+    ):
+        frame = own.with_columns(radius=pl.Series(numbers, dtype=pl.Float64))
+        assert panel(gamma_figure(frame, ""), "radius r").y.log == log, numbers
+    rest = own.with_columns(radius=pl.Series([1.0, 1e-3, 1e-30]))
+    axis = panel(gamma_figure(rest, ""), "radius r").y  # what comes to rest squeezes nobody
+    assert 1e-6 < axis.low < 1e-3
+    assert 1 < axis.high < 10
 
 
-@pytest.mark.parametrize(
-    ("numbers", "scale"),
-    [
-        ([1, 2, 31], "log"),
-        ([1, 2, 29], "linear"),
-        ([0, 2, 90], "log"),
-        ([-1, 2, 90], "linear"),
-        ([1, 2, 1e300], "log"),
-    ],
-)
-def test_even_ratios_are_for_what_spans_much(axes, numbers, scale):
-    draw_over_time(axes, wide(numbers), "speed")
-    ratios_if_wide(axes, wide(numbers), "speed")
-    assert axes.get_yscale() == scale
+def test_settings_are_a_switch_of_which_a_file_shows_the_first(whole):
+    other = whole["curves"].with_columns(beta=pl.lit(9.0))
+    figure = gamma_figure(pl.concat([whole["curves"], other]), "")
+    (switch,) = figure.switches
+    words = [value for value, _ in switch.options]
+    assert words == ["n = 256 tokens, β = 5", "n = 256 tokens, β = 9"]
+    assert [each.at for each in figure.panels[::6]] == [{"setting": each} for each in words]
+    assert words[1] in figure.caption[1].text
+    assert not gamma_figure(other, "").switches
 
 
-def test_what_comes_to_rest_does_not_squeeze_the_others(axes):
-    frame = wide([1, 1e-3, 1e-30])
-    draw_over_time(axes, frame, "speed")
-    ratios_if_wide(axes, frame, "speed")
-    low, high = axes.get_ylim()
-    assert 1e-6 < low < 1e-3
-    assert 1 < high < 10
+def test_swarms_have_a_row_for_each_measure_and_a_column_for_each_kind(whole):
+    swarms = whole["swarms"]
+    figure = swarms_figure(swarms.reverse(), "")
+    assert (len(figure.panels), figure.columns) == (15, 3)
+    assert [each.title for each in figure.panels[:4]] == [
+        "Q = K = V = I",
+        "random Q, K, V",
+        "new Q, K, V in every unit of time",
+        "radius r",
+    ]
+    assert len({(each.y.low, each.y.high) for each in figure.panels[:3]}) == 1
+    own = swarms.filter(weights="random", scheme="pre_ln").sort("time")
+    drawn = line(figure.panels[1], "pre_ln")
+    assert (drawn.low, drawn.high) == (own["low"].to_list(), own["high"].to_list())
+    assert drawn.facts["farthest pair"] == own["least_cosine"].to_list()
+    assert line(figure.panels[4], "pre_ln").low is None
+    assert figure.switches[0].side_by_side
+    told = " ".join(each.text for each in figure.caption)
+    assert "random Q, K, V: n = 64 tokens, d = 512, 1 head, β = 22.63, 20 seeds." in told
+    assert "it may leave a panel" in told
 
 
-def test_a_measure_that_was_never_seen_has_no_scale(axes):
-    ratios_if_wide(axes, wide([math.nan] * 3), "speed")
-    assert axes.get_yscale() == "linear"
+def test_one_kind_of_weights_has_its_panels_in_two_rows(make_simulation):
+    one = swarms_figure(make_simulation(kinds={"random": (8, 12, 1.7)})["swarms"], "")
+    assert [each.title for each in one.panels[:2]] == ["mean cosine", "radius r"]
+    assert (one.columns, one.switches) == (3, ())
+
+
+def test_a_phase_diagram_has_the_probability_of_each_time_and_beta(whole):
+    phase = whole["phase"]
+    figure = phase_figure(phase.sample(fraction=1.0, shuffle=True, seed=1), "")
+    assert figure.columns == len(ALL)
+    assert {each.contour for each in figure.panels} == {0.5}
+    (own,) = [each for each in figure.panels if (each.title, each.unit) == ("Pre-LN", "d = 128")]
+    assert own.at["scheme"] == "pre_ln"
+    assert own.at["size"] == "n = 32 tokens, d = 128"
+    assert (own.rows[0], own.rows[-1], own.columns[0], own.columns[-1]) == ("9", "0", "0", "30")
+    there = phase.filter(scheme="pre_ln", dim=128, time=7.0, beta=1.5)["probability"].item()
+    assert own.values[own.rows.index("1.5")][own.columns.index("7")] == there
+    assert "n = 32 tokens, 20 seeds" in figure.caption[1].text
+
+
+def test_a_phase_diagram_says_what_it_does_not_have(whole):
+    own = whole["phase"].filter(dim=8, scheme="ngpt")
+    hole = own.filter(~((pl.col("time") == 3.0) & (pl.col("beta") == 0.0)))
+    (holed,) = phase_figure(hole, "").panels
+    assert [row.count(None) for row in holed.values] == [0] * 18 + [1]
+    assert holed.unit == "d = 8"
+    (dark,) = phase_figure(own.with_columns(probability=pl.lit(0.0)), "").panels
+    assert dark.unit == "d = 8, nowhere half"
+
+
+def test_the_overview_has_random_weights_and_one_scheme_of_each_kind(whole):
+    titles = [each.title for each in overview(whole, "").panels]
+    assert titles == [
+        "common cosine γ of the reduced system",
+        "gap over t",
+        "mean cosine, random Q, K, V",
+        "Post-LN: pairs that are one",
+        "LN-Scaling: pairs that are one",
+        "Peri-LN: pairs that are one",
+    ]
+    phase = overview({"phase": whole["phase"]}, "").panels[0]
+    assert (
+        phase.values[0][-1]
+        == whole["phase"].filter(scheme="post_ln", dim=1024, beta=9.0)["probability"].tail(1).item()
+    )

@@ -1,12 +1,17 @@
-"""The moving picture."""
+"""The moving picture, the sphere as a camera sees it, and its end."""
+
+import math
 
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from PIL import Image, ImageSequence
 
 from headgauge.errors import InputError
-from headgauge.report.dynamics.sphere import FRAMES, sphere_gif
+from headgauge.registry.names import SCHEMES
+from headgauge.report.dynamics.sphere import FRAMES, camera_at, sphere_figure, sphere_gif
 
 
 @pytest.fixture
@@ -72,3 +77,42 @@ def test_no_particles_are_the_users_mistake(some, tmp_path):
     with pytest.raises(InputError, match="the table sphere is empty"):
         sphere_gif(some.clear(), "", tmp_path / "sphere.gif")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_camera_has_three_directions_at_right_angles_and_is_not_mirrored():
+    camera = camera_at(0.7, 0.3)
+    assert camera @ camera.T == pytest.approx(np.eye(3))
+    assert np.linalg.det(camera) == pytest.approx(1)
+
+
+def test_it_looks_at_what_is_before_it_and_the_north_is_up():
+    camera = camera_at(math.pi / 2, 0.0)
+    assert camera @ [0, 1, 0] == pytest.approx([0, 0, 1])
+    assert camera @ [0, 0, 1] == pytest.approx([0, 1, 0])
+    assert (camera_at(0.0, 0.5) @ [0, 0, 1])[2] > 0
+
+
+def test_the_end_has_its_time_the_far_side_pale_and_trails_that_are_broken(some):
+    """Where the particles gather is in front: of two opposite ones the lonely one is behind."""
+    places = [(0.0, -0.8, 0.6), (0.0, -0.6, 0.8), (0.0, 0.8, -0.6)]
+    rows = [
+        ("ngpt", 4.0, time, index, x * turn, y, z, 2.5)
+        for time, turn in ((0.0, 1.0), (1.5, 1.0))
+        for index, (x, y, z) in enumerate(places)
+    ]
+    figure = sphere_figure(pl.DataFrame(rows, schema=some.schema, orient="row"), "a caption")
+    written = {text.get_text() for text in figure.findobj(Text)}
+    assert {"nGPT", "mean radius 2.5", "t = 1.50"} <= written
+    assert any("a caption; 3 particles" in words for words in written)
+    lines = figure.axes[0].get_lines()
+    assert not any(each.get_animated() for each in lines)
+    dots = {
+        to_hex(each.get_color()).upper(): len(each.get_xdata())
+        for each in lines
+        if each.get_marker() == "o"
+    }
+    assert dots.pop(SCHEMES["ngpt"].look.colour) == 2
+    assert list(dots.values()) == [1]
+    (trails,) = [each for each in lines if each.get_alpha() == 0.5]
+    seen = np.isfinite(trails.get_xdata()).tolist()
+    assert seen == [True, True, False] * 2 + [False] * 3

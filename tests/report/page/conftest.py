@@ -1,4 +1,4 @@
-"""A real browser for the page's tests, and pages to open in it."""
+"""A real browser for the page's tests, and a page of each kind to open in it."""
 
 import os
 import shutil
@@ -7,10 +7,12 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from headgauge.report.page import write_page
-from report.page.dynamics_frames import depth_curves_frame, depth_frame
-from report.page.page_content import outlook_frame, page_content, simulation_content
+from headgauge.report.page import page, write_page
+from headgauge.report.page.parts import Page, figures, section
+from report.page import described
+from report.page.dynamics_frames import depth_frame
 from report.page.reading import Reader
+from report.page.results import fake_reproduction, fake_scan, fake_simulation
 
 _QUIET = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run "
@@ -41,55 +43,33 @@ def browser(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def reproduction_page(tmp_path_factory):
-    return write_page(tmp_path_factory.mktemp("reproduction"), page_content())
+def pages(tmp_path_factory):
+    """By kind the file of a page; a scan has depth and an outlook."""
+    drawn = figures([described.lines(), described.points(), described.cells()])
+    kit = [section("figures", "Figures", "Figures", drawn)]
+    manifest = section("manifest", "Manifest", "Manifest", {"kind": "manifest", "manifest": {}})
+    shown = {
+        "figures": Page("Figures", "", [], [], [], [*kit, manifest]),
+        "scan": page(fake_scan(8192, depth=depth_frame())),
+        "reproduction": page(fake_reproduction()),
+        "simulation": page(fake_simulation()),
+    }
+    folder = tmp_path_factory.mktemp("pages")
+    return {name: write_page(folder / name, each) for name, each in shown.items()}
 
 
-@pytest.fixture(scope="session")
-def scan_page(tmp_path_factory):
-    return write_page(tmp_path_factory.mktemp("scan"), page_content(paper=False))
+def _opened(kind):
+    @pytest.fixture
+    def opened(browser, pages):
+        reader = Reader(browser)
+        reader.open(pages[kind])
+        yield reader
+        assert reader.complaints() == []
+
+    return opened
 
 
-@pytest.fixture(scope="session")
-def simulation_page(tmp_path_factory):
-    return write_page(tmp_path_factory.mktemp("simulation"), simulation_content())
-
-
-@pytest.fixture(scope="session")
-def deep_page(tmp_path_factory):
-    content = page_content(paper=False, depth=depth_frame(), depth_curves=depth_curves_frame())
-    return write_page(tmp_path_factory.mktemp("deep"), content)
-
-
-@pytest.fixture(scope="session")
-def outlook_page(tmp_path_factory):
-    notes = ("4 lengths leave 2 degrees <b>",)
-    told = {"outlook": outlook_frame(), "target": 8192, "outlook_notes": notes}
-    return write_page(tmp_path_factory.mktemp("outlook"), page_content(paper=False, **told))
-
-
-def _read(browser, page):
-    reader = Reader(browser)
-    reader.open(page)
-    yield reader
-    assert reader.complaints() == []
-
-
-@pytest.fixture
-def reproduction(browser, reproduction_page):
-    yield from _read(browser, reproduction_page)
-
-
-@pytest.fixture
-def scan(browser, scan_page):
-    yield from _read(browser, scan_page)
-
-
-@pytest.fixture
-def simulation(browser, simulation_page):
-    yield from _read(browser, simulation_page)
-
-
-@pytest.fixture
-def deep_scan(browser, deep_page):
-    yield from _read(browser, deep_page)
+drawn = _opened("figures")
+scan = _opened("scan")
+reproduction = _opened("reproduction")
+simulation = _opened("simulation")

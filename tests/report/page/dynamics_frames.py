@@ -4,7 +4,7 @@ import math
 
 import polars as pl
 
-from headgauge.report.page.schemes import SCHEMES
+from headgauge.registry.names import SCHEMES
 from headgauge.runs import DepthCurveRow, DepthRow
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.schema import frame_schema

@@ -21,11 +21,11 @@ class Reader:
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         wanted = [{"name": "prefers-color-scheme", "value": theme}]
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wanted})
-        self.browser.get(page.as_uri())
-        self.run("localStorage.clear()")
         self.complaints()
         self.requests()
-        self.browser.refresh()
+        self.browser.get(page.as_uri())
+        if self.run("const kept = localStorage.length; localStorage.clear(); return kept"):
+            self.browser.refresh()
         WebDriverWait(self.browser, 10).until(lambda _: self.all("#manifest"))
         self.settle()
 

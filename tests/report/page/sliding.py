@@ -23,7 +23,7 @@ def readout(reader):
 def sphere(reader, scheme):
     """Of a sphere its time, its turn, and where its particles are on the screen, in any order."""
     return reader.run(
-        "const it = document.querySelector(`.sphere[data-scheme='${arguments[0]}']`);"
+        "const it = document.querySelector(`.sphere[data-name='${arguments[0]}']`);"
         "const dots = [...it.querySelectorAll('.particle')];"
         "return [it.dataset.time, it.dataset.turn,"
         " dots.map(e => [+e.getAttribute('cx'), +e.getAttribute('cy')]).sort(),"

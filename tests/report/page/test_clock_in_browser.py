@@ -7,19 +7,18 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from headgauge.report.page import write_page
+from headgauge.report.page import page, write_page
 from report.page.dynamics_frames import (
     PARTICLES,
     SIX,
     SPHERE_TIMES,
     TIMES,
     clusters,
-    dynamics_frames,
     log_gap,
     mean_cosine,
     sphere_place,
 )
-from report.page.page_content import simulation_content
+from report.page.results import fake_simulation
 from report.page.sliding import position, readout, slide, sphere
 
 LATER = [time for time in TIMES if time > SPHERE_TIMES[-1]]
@@ -31,14 +30,14 @@ def test_the_slider_moves_spheres_lines_and_readout(simulation):
         time = SPHERE_TIMES[place]
         assert simulation.text("#time-told") == f"t = {time:.2f}"
         assert float(sphere(simulation, "ngpt")[0]) == time
-        for chart in ("#gamma", "#swarm"):
-            line = simulation.one(f"{chart} svg.chart .now")
+        for chart in ("#gamma", "#swarms"):
+            line = simulation.first(f"{chart} svg.chart .now")
             assert float(line.get_attribute("data-time")) == time
             low, high = simulation.axis(f"{chart} svg.chart")[:2]
             left, right = simulation.run(
                 "const all = [...arguments[0].querySelectorAll('.axis')][0].getBBox();"
                 "return [all.x, all.x + all.width]",
-                simulation.one(f"{chart} svg.chart"),
+                simulation.first(f"{chart} svg.chart"),
             )
             share = (float(line.get_attribute("x1")) - left) / (right - left)
             assert share == pytest.approx((time - low) / (high - low), abs=1e-3)
@@ -56,8 +55,9 @@ def test_the_slider_moves_spheres_lines_and_readout(simulation):
 def test_between_stored_times_particles_are_between_and_on_the_sphere(simulation, tmp_path):
     """Turned to look down on the pole, the screen shows x and y of the sphere itself."""
     ends = SPHERE_TIMES[0], SPHERE_TIMES[-1]
-    two = dynamics_frames()["sphere"].filter(pl.col("time").is_in(ends))
-    simulation.open(write_page(tmp_path, simulation_content(dynamics={"sphere": two})))
+    few = fake_simulation("sphere")
+    few.tables["sphere"] = few.tables["sphere"].filter(pl.col("time").is_in(ends))
+    simulation.open(write_page(tmp_path, page(few)))
     row = simulation.bring(simulation.one(".spheres"))
     simulation.run("arguments[0].focus()", row)
     simulation.keys(*[Keys.ARROW_DOWN] * 14)
@@ -147,12 +147,11 @@ def test_after_the_last_time_of_a_table_it_says_so(simulation):
     assert sphere(simulation, "post_ln")[2] == last
     assert readout(simulation)["Post-LN"][-2:] == ["–", "–"]  # the particles' table ends at 10
     assert readout(simulation)["Post-LN"][0] == f"{1 - math.exp(-0.25 * 20):.4f}"
-    assert simulation.one("#swarm .now").get_attribute("visibility") == "hidden"
+    assert simulation.first("#swarms .now").get_attribute("visibility") == "hidden"
 
 
 def test_zero_is_at_the_left_end_of_a_logarithmic_axis(simulation):
     slide(simulation, 0)
-    simulation.press(simulation.one("#gamma .check input"))
-    line = simulation.one("#gamma .now")
+    line = simulation.first("#gamma .chart-whole:nth-child(3) .now")
     assert line.get_attribute("visibility") == "visible"
     assert float(line.get_attribute("x1")) == 58  # where the plot begins

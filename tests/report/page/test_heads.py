@@ -1,40 +1,31 @@
 import polars as pl
 import pytest
 
-from headgauge.report.page.heads import head_data, some_ns, words
-from headgauge.report.words import MARKS, MEASURES
-from report.page.page_content import (
+from headgauge.report.page.heads import heads_part, some_ns
+from report.page.results import (
     CHOICES,
     HEADS,
     LAYERS,
     LENGTH,
     NS,
     TOKENS,
+    curve_rows,
     distance,
-    page_content,
+    fake_scan,
+    head_rows,
+    sample_rows,
     sink_weight,
 )
 
 
-@pytest.fixture
-def content():
-    return page_content(paper=False)
+@pytest.fixture(scope="module")
+def data():
+    return heads_part(fake_scan())
 
 
-def data_of(content):
-    return head_data(
-        content.heads, content.curves, content.samples, content.verdicts, content.head_table
-    )
-
-
-def number(data, layer, head):
-    return list(zip(data["layer"], data["head"], strict=True)).index((layer, head))
-
-
-def test_every_head_has_its_place_and_its_means_over_windows(content):
-    data = data_of(content)
+def test_every_head_has_its_place_and_its_means_over_windows(data):
     assert data["place"] == [[layer, head] for layer in range(LAYERS) for head in range(HEADS)]
-    at = number(data, 1, 2)
+    at = data["names"].index("Layer 1, head 2")
     assert data["measures"]["sink_weight"][at] == pytest.approx(0.035)  # of 0.03 and 0.04
     assert data["measures"]["max_logit"][at] == 4  # the largest, not the mean
     by_window = data["windows"]["measures"]["sink_weight"]
@@ -42,11 +33,11 @@ def test_every_head_has_its_place_and_its_means_over_windows(content):
     assert data["kv"][at] == 1
 
 
-def test_curves_are_means_over_windows_by_choice_and_n(content):
-    curves = data_of(content)["curves"]
-    assert [(c["vectors"], c["scale"], c["keys"]) for c in curves] == list(CHOICES)
-    at = number(data_of(content), 2, 3)
-    for choice, held in enumerate(curves):
+def test_curves_are_means_over_windows_by_choice_and_n(data):
+    assert len(data["curves"]) == len(CHOICES)
+    at = data["names"].index("Layer 2, head 3")
+    for choice, held in enumerate(data["curves"]):
+        assert CHOICES[choice][0] in held["words"]
         assert held["ns"] == list(NS)
         expected = [(distance(2, 3, n, choice, 0) + distance(2, 3, n, choice, 1)) / 2 for n in NS]
         shown = [of_n[at] for of_n in held["measures"]["distance"]]
@@ -54,42 +45,36 @@ def test_curves_are_means_over_windows_by_choice_and_n(content):
         assert "bound_printed" not in held["measures"]  # nothing but nulls
 
 
-def test_only_the_models_own_weights_have_curves(content):
-    plain = content.curves.drop("rule", strict=False)
+def test_only_the_models_own_weights_have_curves(data):
+    plain = curve_rows().drop("rule", strict=False)
     both = pl.concat(
         [
             plain.with_columns(rule=pl.lit("model")),
             plain.with_columns(pl.col("distance") * 9, rule=pl.lit("sparsemax")),
         ]
     )
-    tables = (content.samples, content.verdicts, content.head_table)
-    without = head_data(content.heads, plain, *tables)
-    assert head_data(content.heads, both, *tables)["curves"] == without["curves"]
+    assert heads_part(fake_scan(curves=both))["curves"] == data["curves"]
 
 
-def test_only_the_longest_length_is_shown(content):
-    shorter = content.heads.with_columns(pl.lit(8).cast(pl.Int64).alias("length"))
-    more = pl.concat([shorter.with_columns(pl.col("sink_weight") * 0), content.heads])
-    tables = (content.curves, content.samples, content.verdicts, content.head_table)
-    data = head_data(more, *tables)
-    assert data == data_of(content)
+def test_only_the_longest_length_is_shown(data):
+    shorter = head_rows().with_columns(
+        pl.lit(8).cast(pl.Int64).alias("length"), pl.col("sink_weight") * 0
+    )
+    longer = heads_part(fake_scan(heads=pl.concat([shorter, head_rows()])))
+    for name in ("length", "measures", "windows", "place"):
+        assert longer[name] == data[name]
     assert data["length"] == LENGTH
 
 
-def test_a_run_without_curves_and_samples_is_still_a_page(content):
-    data = head_data(
-        content.heads,
-        content.curves.clear(),
-        content.samples.clear(),
-        content.verdicts,
-        content.head_table,
-    )
-    assert data["curves"] == []
-    assert data["samples"] == {"tokens": [], "heads": [[]] * (LAYERS * HEADS)}
+def test_a_run_without_curves_and_samples_is_still_a_page():
+    bare = heads_part(fake_scan(curves=curve_rows().clear(), samples=sample_rows().clear()))
+    assert bare["curves"] == []
+    assert bare["figure"] is None
+    assert bare["samples"] == {"tokens": [], "heads": [[]] * (LAYERS * HEADS)}
 
 
-def test_samples_hold_each_token_once_and_name_those_without_text(content):
-    samples = data_of(content)["samples"]
+def test_samples_hold_each_token_once_and_name_those_without_text(data):
+    samples = data["samples"]
     assert len(set(samples["tokens"])) == len(samples["tokens"])
     ((window, row, visible, query, keys, tokens, weights),) = samples["heads"][1]
     assert (window, row, visible, samples["tokens"][query]) == (0, 40, 41, TOKENS[1])
@@ -98,20 +83,19 @@ def test_samples_hold_each_token_once_and_name_those_without_text(content):
     assert weights[0] == 0.501
 
 
-def test_verdicts_and_the_worst_heads_keep_their_order(content):
-    data = data_of(content)
-    heads = list(zip(data["layer"], data["head"], strict=True))
-    assert [heads[each] for each in data["table"]["of"]] == content.head_table.select(
-        "layer", "head"
-    ).rows()
-    told = [
-        (heads[of], v)
-        for of, v in zip(data["verdicts"]["of"], data["verdicts"]["verdict"], strict=True)
+def test_verdicts_and_the_worst_heads_keep_their_order(data):
+    scan = fake_scan()
+    listed = [text for (_, text), *_ in data["table"]["rows"]]
+    frame = scan.frame().select("layer", "head").rows()
+    assert listed == [f"Layer {layer}, head {head}" for layer, head in frame]
+    assert data["names"][data["worst"]] == listed[0]
+    told = zip(data["verdicts"]["of"], data["verdicts"]["verdict"], strict=True)
+    assert [(data["names"][of], verdict) for of, verdict in told] == [
+        (f"Layer {layer}, head {head}", verdict)
+        for layer, head, verdict in scan.verdicts().select("layer", "head", "verdict").rows()
     ]
-    assert told == [
-        ((a, b), c) for a, b, c in content.verdicts.select("layer", "head", "verdict").rows()
-    ]
-    assert "sink" in [verdict for head, verdict in told if head == (2, 0)]
+    of_verdict = data["table"]["filter"]["of"]
+    assert all("sink" in of_verdict[listed.index(f"Layer 2, head {head}")] for head in range(HEADS))
 
 
 def test_many_ns_are_thinned_but_the_ends_and_16_stay():
@@ -119,9 +103,3 @@ def test_many_ns_are_thinned_but_the_ends_and_16_stay():
     assert len(chosen) <= 12
     assert {1, 16, 100} <= set(chosen)
     assert some_ns([3, 5], 12) == [3, 5]
-
-
-def test_the_words_are_those_of_all_reports():
-    told = words()
-    assert set(told["measures"]) == set(MEASURES)
-    assert told["marks"]["sink"]["colour"] == MARKS["sink"].colour

@@ -4,27 +4,31 @@ import polars as pl
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from headgauge.report.page import write_page
-from headgauge.report.words import MARKS
-from report.page.page_content import (
+from headgauge.registry.names import VERDICTS
+from headgauge.report.page import page, write_page
+from report.page.results import (
     HEADS,
     NS,
     SCRIPT,
     curve_rows,
     distance,
+    fake_scan,
     head_rows,
-    page_content,
     sample_rows,
 )
 
 
 def cell(reader, layer, head):
-    return reader.one(f".cell[data-head='{layer * HEADS + head}']")
+    return reader.one(f"#heads .cell[data-cell='{layer * HEADS + head}']")
 
 
-def test_the_worst_head_is_open_from_the_start(scan):
-    first = scan.first(".head-list tbody tr button").text
+def test_the_worst_head_is_open_and_a_count_on_top_filters_the_list(scan):
+    first = scan.first("#all-heads tbody tr button").text
     assert scan.text("#head-panel h3") == first
+    (chip,) = [each for each in scan.all("#overview .chip") if "sink" in each.text]
+    assert "4" in chip.text
+    scan.press(chip)
+    assert scan.one("#verdict-filter").get_attribute("value") == "sink"
 
 
 def test_a_head_opens_with_its_verdicts_measures_and_tokens(scan):
@@ -60,7 +64,7 @@ def test_a_heads_curves_follow_the_choice(scan):
 
 def test_the_map_shows_verdicts_by_letter_and_measures_by_colour(scan):
     letters = [each.text for each in cell(scan, 2, 0).find_elements("css selector", "text")]
-    assert letters == [MARKS["sink"].letter]
+    assert letters == [VERDICTS["sink"].letter]
     assert "sink" in cell(scan, 2, 0).get_attribute("aria-label")
     scan.choose(scan.one("#map-measure"), "sink_weight")
     assert "Sink weight: 0.025" in scan.point_at(cell(scan, 0, 1))  # the mean of 0.02 and 0.03
@@ -69,10 +73,8 @@ def test_the_map_shows_verdicts_by_letter_and_measures_by_colour(scan):
         for layer in (0, 2)
     ]
     assert fills[0] != fills[1]
-    assert "weight on the first token" in scan.text(".map-legend")
-
-
-def test_measures_over_n_have_a_choice_of_n(scan):
+    assert "weight on the first token" in scan.text("#heads .map-legend")
+    # Measures over N have a choice of N.
     assert not scan.one("#map-n").is_displayed()
     scan.choose(scan.one("#map-measure"), "curve distance")
     assert scan.one("#map-n").get_attribute("value") == "16"
@@ -85,38 +87,31 @@ def test_the_keyboard_walks_the_map_and_opens_a_head(scan):
     scan.press(cell(scan, 0, 0))
     scan.run("arguments[0].focus()", cell(scan, 0, 0))
     scan.keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
-    focused = scan.run("return document.activeElement.dataset.head")
+    focused = scan.run("return document.activeElement.dataset.cell")
     assert focused == str(HEADS + 2)
     assert "Layer 1, head 2" in scan.tooltip()
     assert scan.text("#head-panel h3") == "Layer 0, head 0"
     scan.keys(Keys.ENTER)
     assert scan.text("#head-panel h3") == "Layer 1, head 2"
     scan.keys(Keys.ARROW_UP, Keys.ARROW_UP, Keys.ARROW_UP)  # stops at the edge
-    assert scan.run("return document.activeElement.dataset.head") == "2"
+    assert scan.run("return document.activeElement.dataset.cell") == "2"
 
 
 def test_the_list_is_filtered_sorted_and_opens_heads(scan):
     scan.choose(scan.one("#verdict-filter"), "sink")
-    heads = [each.text for each in scan.all(".head-list tbody button")]
+    heads = [each.text for each in scan.all("#all-heads tbody button")]
     assert sorted(heads) == [f"Layer 2, head {head}" for head in range(HEADS)]
-    (sort,) = [each for each in scan.all(".head-list .sort") if each.text == "sink weight"]
+    (sort,) = [each for each in scan.all("#all-heads .sort") if each.text == "sink weight"]
     scan.press(sort)
-    heads = [each.text for each in scan.all(".head-list tbody button")]
+    heads = [each.text for each in scan.all("#all-heads tbody button")]
     assert heads == [f"Layer 2, head {head}" for head in (3, 2, 1, 0)]
-    scan.press(scan.first(".head-list tbody button"))
+    scan.press(scan.first("#all-heads tbody button"))
     assert scan.text("#head-panel h3") == "Layer 2, head 3"
     assert cell(scan, 2, 3).get_attribute("aria-selected") == "true"
 
 
-def test_a_count_on_top_filters_the_list(scan):
-    (chip,) = [each for each in scan.all("#overview .chip") if "sink" in each.text]
-    assert "4" in chip.text
-    scan.press(chip)
-    assert scan.one("#verdict-filter").get_attribute("value") == "sink"
-
-
-def test_on_a_phone_pressing_a_cell_brings_the_panel(scan, scan_page):
-    scan.open(scan_page, width=390, height=600)
+def test_on_a_phone_pressing_a_cell_brings_the_panel(scan, pages):
+    scan.open(pages["scan"], width=390, height=600)
     scan.press(cell(scan, 1, 1))
     top = scan.run("return document.getElementById('head-panel').getBoundingClientRect().top")
     assert 0 <= top < 400
@@ -135,12 +130,12 @@ def test_a_model_of_two_kinds_with_places_without_heads_and_nothing_over_n(scan,
         pl.when(pl.col("layer") > 0).then("jacobian_norm").alias("jacobian_norm"),
     )
     curves, samples = curve_rows().clear(), sample_rows().clear()
-    content = page_content(paper=False, heads=heads, curves=curves, samples=samples)
-    scan.open(write_page(tmp_path, content))
-    assert "encoder" in scan.text(".heat")
-    assert "decoder" in scan.text(".heat")
-    scan.press(scan.one(".cell[data-head='4']"))  # the first of layer 1
-    scan.run("arguments[0].focus()", scan.one(".cell[data-head='4']"))
+    odd = fake_scan(heads=heads, curves=curves, samples=samples)
+    scan.open(write_page(tmp_path, page(odd)))
+    assert "encoder" in scan.text("#heads .heat")
+    assert "decoder" in scan.text("#heads .heat")
+    scan.press(scan.one("#heads .cell[data-cell='4']"))  # the first of layer 1
+    scan.run("arguments[0].focus()", scan.one("#heads .cell[data-cell='4']"))
     scan.keys(Keys.ARROW_RIGHT, Keys.ENTER)
     assert scan.text("#head-panel h3") == "Layer 1, head 2"  # over the gap
     assert "No rows of this head were kept." in scan.text("#head-panel")
@@ -149,5 +144,5 @@ def test_a_model_of_two_kinds_with_places_without_heads_and_nothing_over_n(scan,
     assert "output_norm" not in offered
     assert "curve distance" not in offered
     scan.choose(scan.one("#map-measure"), "jacobian_norm")
-    assert "not seen" in scan.one(".cell[data-head='0']").get_attribute("aria-label")
-    assert "Grey: not seen." in scan.text(".map-legend")
+    assert "not seen" in scan.one("#heads .cell[data-cell='0']").get_attribute("aria-label")
+    assert "Grey: not seen." in scan.text("#heads .map-legend")

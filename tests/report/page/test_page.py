@@ -2,24 +2,24 @@ import polars as pl
 import pytest
 
 from headgauge.errors import InputError
-from headgauge.report.page import write_page
-from report.page.page_content import curve_rows, head_rows, page_content, sample_rows
+from headgauge.report.page import page, write_page
+from report.page.results import curve_rows, fake_scan, head_rows, sample_rows
 
 
 def test_the_page_is_whole_and_nothing_else_is_left(tmp_path):
-    written = write_page(tmp_path / "run", page_content())
+    written = write_page(tmp_path / "run", page(fake_scan()))
     assert written == tmp_path / "run" / "report.html"
     assert [each.name for each in written.parent.iterdir()] == ["report.html"]
     first = written.read_bytes()
     assert first.rstrip().endswith(b"</html>")
-    write_page(tmp_path / "run", page_content())
+    write_page(tmp_path / "run", page(fake_scan()))
     assert written.read_bytes() == first
 
 
 def test_a_folder_that_cannot_be_is_told_in_one_line(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match=r"cannot write .*report\.html") as told:
-        write_page(tmp_path / "file", page_content())
+        write_page(tmp_path / "file", page(fake_scan()))
     assert "\n" not in str(told.value)
 
 
@@ -46,6 +46,6 @@ def test_a_large_run_stays_under_four_megabytes(tmp_path):
         .join(one.with_columns(window=pl.lit(0).cast(pl.Int64)), how="cross")
         .with_columns(number)
     )
-    content = page_content(heads=heads, samples=samples, curves=curves)
+    large = page(fake_scan(heads=heads, samples=samples, curves=curves))
     assert len(places) == 276
-    assert write_page(tmp_path, content).stat().st_size < 4_000_000
+    assert write_page(tmp_path, large).stat().st_size < 4_000_000

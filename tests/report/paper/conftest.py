@@ -4,12 +4,7 @@ import math
 
 import polars as pl
 import pytest
-from matplotlib import rc_context
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 
-from headgauge.report.figure_files import house_style
-from headgauge.report.paper.looks import TYPE
 from headgauge.runs.paper_schema import PAPER_TABLES
 from headgauge.runs.schema import frame_schema
 
@@ -253,31 +248,15 @@ def whole_paper():
 
 
 @pytest.fixture
-def axes():
-    """An empty panel in the style of the figures."""
-    with house_style(), rc_context(TYPE):
-        yield Figure(figsize=(3, 2)).add_subplot()
+def series():
+    """The series of a name in a panel: the only one, or those at a setting."""
 
-
-@pytest.fixture
-def lines():
-    """What is drawn under a label: the numbers across and upwards of each such line."""
-
-    def found(axes, label):
-        return [
-            (list(line.get_xdata()), list(line.get_ydata()))
-            for line in axes.get_lines()
-            if line.get_label() == label
+    def found(panel, name, **at):
+        (one,) = [
+            each
+            for each in panel.series
+            if each.name == name and each.label and at.items() <= each.at.items()
         ]
-
-    return found
-
-
-@pytest.fixture
-def words():
-    """All that can be read in a figure or in one of its panels."""
-
-    def found(artist):
-        return [text.get_text() for text in artist.findobj(Text) if text.get_text()]
+        return one
 
     return found

@@ -1,89 +1,140 @@
-"""What depends on the choice."""
+"""What depends on the choice of vectors and keys, and other rules on the same logits."""
 
 import polars as pl
 import pytest
 
+from headgauge.registry.names import rules
 from headgauge.report.paper.choices import (
-    draw_plateaus,
-    draw_shares,
+    choices_figure,
     in_order,
+    rule_choice,
+    rule_criticals,
+    rules_figure,
+    share_axis,
+    strictest,
 )
+from headgauge.report.paper.overview import choice_map
+from headgauge.report.paper.tables import of_choice, of_text
 
-from .conftest import CHOICES, CLOSEST, OTHER
-
-
-@pytest.fixture
-def choices(whole_paper):
-    return whole_paper["choices"]
+from .conftest import CHOICES, CLOSEST, OTHER, RULES
 
 
-def test_the_closest_is_on_top_with_a_star(axes, choices):
-    draw_shares(axes, choices.reverse(), 1024)
-    first, second = axes.get_yticklabels()[:2]
-    assert first.get_text() == ", ".join(CLOSEST) + " ★ ●  1"
-    assert (first.get_fontweight(), second.get_fontweight()) == ("bold", "normal")
-    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+def labels(panel):
+    return [label for _, label in panel.y.ticks]
 
 
-def test_the_judged_one_is_marked_and_bold_wherever_it_stands(axes, two_texts):
-    """Closest and judged are what the table says, on each text its own."""
-    draw_shares(axes, two_texts["choices"].filter(text=OTHER), 1024)
-    first, second = axes.get_yticklabels()[:2]
-    assert first.get_text() == ", ".join(CHOICES[1]) + " ★  1"
-    assert second.get_text() == ", ".join(CLOSEST) + " ●  2"
-    assert (first.get_fontweight(), second.get_fontweight()) == ("normal", "bold")
+def test_the_closest_is_on_top_with_a_star_and_the_judged_has_a_dot(whole_paper, two_texts):
+    turned = whole_paper | {"choices": whole_paper["choices"].reverse()}
+    panel = choices_figure(turned).panels[0]
+    assert labels(panel)[0] == ", ".join(CLOSEST) + " ★ ●  1"
+    assert panel.y.low > panel.y.high  # the first on top
+    other = labels(choices_figure(of_text(two_texts, OTHER)).panels[0])
+    assert other[:2] == [", ".join(CHOICES[1]) + " ★  1", ", ".join(CLOSEST) + " ●  2"]
 
 
-def places(axes, lines, label):
-    """Share by the number of the choice's line."""
-    return {round(up[0]): across[0] for across, up in lines(axes, label)}
-
-
-def test_printed_and_corrected_shares_stand_on_the_line_of_their_choice(axes, lines, choices):
-    draw_shares(axes, choices, 1024)
-    rows = in_order(choices)
-    printed = places(axes, lines, "expectation as printed")
-    for place, share in enumerate(rows["critical_share"]):
-        assert printed[place] == (nowhere(axes) if share is None else share)
+def test_printed_and_corrected_shares_stand_on_the_line_of_their_choice(whole_paper, series):
+    panel = choices_figure(whole_paper).panels[0]
+    rows = in_order(whole_paper["choices"])
+    nowhere = {label: place for place, label in panel.x.ticks}["none"]
+    printed, corrected = series(panel, "critical_share"), series(panel, "corrected")
+    assert printed.x == [nowhere if share is None else share for share in rows["critical_share"]]
+    assert [round(place) for place in printed.y] == list(range(8))
+    assert sum(printed.hollow) == 1
     hidden = rows.select("vectors", "scale").rows().index(("hidden", "unit"))
-    assert places(axes, lines, "eq. 24")[hidden] == pytest.approx(307 / 1024)
+    assert corrected.x[hidden] == pytest.approx(307 / 1024)
+    assert sum(corrected.hollow) == 7
+    assert nowhere > max(rows["critical_share"].drop_nulls())
+    assert panel.marks[0].values == (0.06,)
 
 
-def nowhere(axes):
-    """Where "none" is on the axis."""
-    labels = [label.get_text() for label in axes.get_xticklabels()]
-    return axes.get_xticks()[labels.index("none")]
+def test_small_shares_are_on_an_axis_of_even_ratios_that_holds_them(whole_paper):
+    axis, nowhere = share_axis(pl.Series([0.002, 0.003, 0.94]))
+    assert axis.log
+    assert axis.low < 0.002 < 0.94 < axis.high
+    assert "none" not in [label for _, label in axis.ticks]
+    wider, nowhere = share_axis(pl.Series([0.002, None]))
+    assert wider.low < 0.002 < nowhere < wider.high
 
 
-def test_what_has_no_critical_n_is_hollow_behind_the_axis(axes, choices):
-    draw_shares(axes, choices, 1024)
-    hollow = [line for line in axes.get_lines() if line.get_markerfacecolor() == "white"]
-    assert len(hollow) == 8  # one as printed, seven for eq. 24
-    assert {line.get_xdata()[0] for line in hollow} == {nowhere(axes)}
-    assert nowhere(axes) > max(choices["critical_share"].drop_nulls())
+def test_plateaus_and_the_share_of_heads_within_the_band(whole_paper, series):
+    panel = choices_figure(whole_paper).panels[1]
+    ranges = [each for each in panel.series if each.name == "range"]
+    assert (list(ranges[0].x), list(ranges[0].y)) == ([0.82, 0.84], [0, 0])
+    assert series(panel, "settled").x[0] == 0.838
+    assert labels(panel)[0] == "50 %"
+    assert panel.marks[0].values == (0.70, 0.85)
 
 
-def test_small_shares_are_as_far_apart_as_their_ratio(axes, choices):
-    small = pl.Series([0.002, 0.003, 0.0547, 0.0605, 0.94, None, 0.01, 0.02])
-    draw_shares(axes, choices.with_columns(critical_share=small), 1024)
-    at = [
-        axes.transAxes.inverted().transform(axes.transData.transform((x, 0)))[0] for x in small[:5]
-    ]
-    assert axes.get_xscale() == "log"
-    assert at[1] - at[0] > 0.04
-    assert at[0] > 0
-    assert at[4] < 0.95
+def test_no_choices_are_told(whole_paper):
+    empty = whole_paper | {"choices": whole_paper["choices"].clear()}
+    for panel in (*choices_figure(empty).panels, choice_map(empty["choices"])[0]):
+        assert panel.empty == "no choices in this run"
+        assert not any(len(each.x) for each in panel.series)
 
 
-def test_plateaus_and_the_share_of_heads_within_the_band(axes, lines, words, choices):
-    draw_plateaus(axes, choices)
-    assert lines(axes, "means from N = 16 on")[0][0] == [0.82, 0.84]
-    assert lines(axes, "N = 16")[0][0] == [0.838]
-    assert "50 %" in words(axes)
+def test_each_choice_has_its_number_at_its_point_and_in_the_small_print(whole_paper):
+    rows = in_order(whole_paper["choices"])
+    panel, told = choice_map(whole_paper["choices"])
+    nowhere = {label: place for place, label in panel.x.ticks}["none"]
+    found = {
+        name: (x, y)
+        for each in panel.series
+        for name, x, y in zip(each.names or [], each.x, each.y, strict=False)
+    }
+    for row in rows.iter_rows(named=True):
+        share = nowhere if row["critical_share"] is None else row["critical_share"]
+        assert found[str(row["number"])] == (share, row["separability_at_16"])
+        choice = f"{row['vectors']} {row['scale']} {row['keys']}"
+        assert f"{row['number']} {choice}" in told
+    (final,) = [each for each in panel.series if each.name == "final"]
+    assert final.hollow == [False, True]
 
 
-def test_no_choices_are_told(words, axes, choices):
-    for draw in (draw_plateaus, lambda axes, rows: draw_shares(axes, rows, None)):
-        axes.clear()
-        draw(axes, choices.clear())
-        assert words(axes) == ["no choices in this run"]
+def test_ring_and_square_are_where_the_table_has_closest_and_judged(two_texts, series):
+    rows = two_texts["choices"].filter(text=OTHER)
+    panel, _ = choice_map(rows)
+    for name in ("closest", "measured"):
+        ring = series(panel, name)
+        (row,) = rows.filter(name).iter_rows(named=True)
+        assert (ring.x, ring.y) == ([row["critical_share"]], [row["separability_at_16"]])
+
+
+def test_a_line_for_each_rule_with_its_own_numbers(whole_paper, series):
+    over_n, _, shares = rules_figure(whole_paper).panels
+    assert [each.name for each in over_n.series] == list(RULES)
+    assert series(over_n, "model").y[1] == pytest.approx(605)
+    assert series(over_n, "sparsemax").y[1] == pytest.approx(605 * 0.88)
+    assert series(shares, "topk").y[4] == pytest.approx(0.838 * 0.58)
+
+
+def test_the_critical_n_of_each_rule_stands_on_its_line_with_its_number(whole_paper, series):
+    tests = strictest(of_choice(whole_paper["fig2c"], CLOSEST, None))
+    lost = pl.when(pl.col("rule") == "topk").then(None)
+    tests = tests.with_columns(lost.otherwise(name).alias(name) for name in ("critical_n", "low"))
+    panel = rule_criticals(tests, rules(list(RULES)))
+    points = {rule: series(panel, rule) for rule in RULES}
+    assert [place for each in points.values() for place in each.y] == list(range(8))
+    assert (points["model"].x, points["sparsemax"].x) == ([82], [72])
+    (bar,) = [each for each in panel.series if each.name == "sparsemax" and not each.label]
+    assert list(bar.names) == [None, "72"]
+    assert (points["topk"].names, points["topk"].look.marker) == (["none up to 512"], "right")
+    assert panel.marks[0].values == (pytest.approx(61.44),)
+    assert panel.title == "(b) critical N, L = 1024"
+
+
+def test_the_choice_with_rules_is_shown_where_the_judged_has_none(whole_paper, make_paper):
+    assert rule_choice(whole_paper) == CLOSEST
+    assert rule_choice(make_paper(judged=1)) == CLOSEST
+    own = {
+        name: frame.filter(pl.col("rule") == "model")
+        for name, frame in make_paper(judged=1).items()
+        if "rule" in frame.columns
+    }
+    assert rule_choice(make_paper(judged=1) | own) == CHOICES[1]
+
+
+def test_the_small_print_of_the_rules_says_the_choice_and_what_ssmax_is(whole_paper):
+    (small,) = rules_figure(whole_paper).caption
+    assert small.text.startswith("Final vectors of unit length, all keys; 7 other rules")
+    assert "ssmax has s = 1" in small.text
+    assert "critical N: printed expectation, level 0.01" in small.text

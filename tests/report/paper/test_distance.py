@@ -1,13 +1,18 @@
-"""Figures 2a and 2b."""
+"""Figures 2a, 2b and 2c."""
 
 import polars as pl
 import pytest
 
-from headgauge.report.paper.distance import draw_distance
-from headgauge.report.paper.looks import BOUND, DISTANCE, EXPECTED
-from headgauge.report.paper.selecting import of_choice
+from headgauge.report.paper.distance import (
+    critical,
+    critical_panel,
+    critical_words,
+    distance_panel,
+    distances,
+)
+from headgauge.report.paper.tables import of_choice
 
-from .conftest import AT_1024, CLOSEST
+from .conftest import AT_1024, CLOSEST, LENGTHS, MEASURES
 
 
 @pytest.fixture
@@ -15,89 +20,138 @@ def over_n(whole_paper):
     return of_choice(whole_paper["fig2b"], CLOSEST)
 
 
-def test_each_line_has_its_numbers(axes, lines, over_n):
-    draw_distance(axes, over_n, "top_n")
-    for place, look in enumerate((DISTANCE, BOUND, EXPECTED)):
-        (drawn,) = lines(axes, look.label)
-        assert drawn[0] == list(AT_1024)
-        assert drawn[1] == pytest.approx([numbers[place] for numbers in AT_1024.values()])
+@pytest.fixture
+def tests(whole_paper):
+    return of_choice(whole_paper["fig2c"], CLOSEST)
 
 
-def test_the_corrected_expectation_is_a_band_between_its_two_sides(axes, over_n):
-    draw_distance(axes, over_n, "top_n")
-    band = axes.collections[0].get_paths()[0].vertices
-    sides = {round(float(y), 6) for x, y in band if x == 100}
-    assert sides == {70.0, 156.0}
+def test_each_line_has_its_numbers_and_the_corrected_expectation_is_an_area(over_n, series):
+    panel = distance_panel(over_n, "top_n", "")
+    for place, name in enumerate(MEASURES):
+        line = series(panel, name)
+        assert line.x == list(AT_1024)
+        assert line.y == pytest.approx([numbers[place] for numbers in AT_1024.values()])
+        assert line.high == pytest.approx([each * 1.02 for each in line.y])
+    assert series(panel, "expected_appendix").filled_to == "expected_upper"
 
 
-def test_intervals_are_bands_and_a_single_window_has_none(axes, over_n):
-    draw_distance(axes, over_n, "top_n")
-    ends = [
-        band.get_paths()[0].get_extents().ymax for band in axes.collections[1:] if band.get_paths()
-    ]
-    assert max(ends) == pytest.approx(877 * 1.02)
-    axes.clear()
-    nothing = pl.lit(None, pl.Float64)
-    draw_distance(axes, over_n.with_columns(low=nothing, high=nothing), "top_n")
-    assert all(
-        not len(band.get_paths()[0].vertices) for band in axes.collections[1:] if band.get_paths()
+def test_the_axis_is_straight_from_zero_while_all_can_be_seen(over_n, whole_paper):
+    assert (
+        distance_panel(over_n, "top_n", "").y.log,
+        distance_panel(over_n, "top_n", "").y.low,
+    ) == (
+        False,
+        0.0,
     )
-
-
-def test_the_axis_is_straight_from_zero_while_all_can_be_seen(axes, over_n):
-    draw_distance(axes, over_n, "top_n")
-    assert axes.get_yscale() == "linear"
-    assert axes.get_ylim()[0] == 0
-
-
-def test_the_axis_is_logarithmic_where_the_corrected_would_vanish(axes, whole_paper):
     frame = of_choice(whole_paper["fig2a"], CLOSEST)
     small = pl.col("measure").is_in(["expected_appendix", "expected_upper"])
     frame = frame.with_columns(mean=pl.when(small).then(pl.col("mean") / 10).otherwise("mean"))
-    draw_distance(axes, frame, "length")
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    panel = distance_panel(frame, "length", "")
+    assert (panel.x.log, panel.y.log, panel.y.low) == (True, True, None)
 
 
-def many_ns(frame, ns):
-    """The rows of N = 20 at every N, the distance growing with it."""
+def test_what_stands_still_is_a_switch_the_papers_first(whole_paper):
+    more = whole_paper["fig2a"].with_columns(top_n=pl.lit(20, pl.Int64))
+    paper = whole_paper | {"fig2a": pl.concat([more, whole_paper["fig2a"]])}
+    figure = distances(paper, "length")
+    assert [panel.title for panel in figure.panels] == ["(a) N = 5", "(a) N = 20"]
+    assert figure.switches[0].options == (("5", "5"), ("20", "20"))
+    assert figure.panels[1].at == {"N": "20"}
+    assert distances(whole_paper, "top_n").panels[0].title == "(b) L = 1024"
+    assert distances({"fig2b": whole_paper["fig2b"].clear()}, "top_n").panels[0].series == ()
+
+
+def test_bounds_that_only_the_page_has_wait_for_the_reader(over_n):
+    extra = over_n.filter(measure="distance").with_columns(measure=pl.lit("bound_centroid"))
+    panel = distance_panel(pl.concat([over_n, extra]), "top_n", "")
+    assert {each.name for each in panel.series if not each.shown} == {"bound_centroid"}
+
+
+def test_critical_ns_stand_at_their_length_with_their_bars(tests, series):
+    panel = critical_panel(tests, "")
+    strict, mild = series(panel, "printed 0.01"), series(panel, "printed 0.05")
+    assert strict.x == list(LENGTHS)
+    assert (strict.y[-1], mild.y[-1]) == (82, 102)
+    assert (strict.hollow, mild.hollow) == (None, [True] * 6)
+    (bars,) = [each for each in panel.series if each.name == strict.name and each.low is not None]
+    assert (bars.low[-1], bars.high[-1], bars.look.line) == (66, 102, "none")
+    assert "; bars: 95 % bootstrap over heads" in critical_words(tests)
+
+
+def arrows(panel):
+    return [each for each in panel.series if each.look.marker == "up"]
+
+
+def test_where_none_was_found_an_arrow_stands_at_the_largest_n_tried(tests):
+    found = arrows(critical_panel(tests, ""))
+    assert [each.label for each in found] == ["eq. 24, below the true", "second moment, above"]
+    for each in found:
+        assert list(each.y) == [length // 2 for length in LENGTHS]
+        assert each.words[-1] == "none up to 512"
+    assert critical_words(tests).endswith("; an arrow: none up to where it begins")
+
+
+def test_a_milder_test_alone_that_finds_none_has_its_arrow_too(tests):
+    lost = (pl.col("level") == 0.05) & (pl.col("expected") == "printed") & (pl.col("length") == 64)
+    tests = tests.with_columns(critical_n=pl.when(lost).then(None).otherwise("critical_n"))
+    (arrow,) = [each for each in arrows(critical_panel(tests, "")) if each.label == ""]
+    assert (list(arrow.x), list(arrow.y)) == ([64], [32])
+
+
+def test_none_at_all_is_told_and_the_papers_line_stays(make_paper, series):
+    frame = of_choice(make_paper(critical=False)["fig2c"], CLOSEST)
+    panel = critical_panel(frame, "")
+    paper = series(panel, "paper")
+    assert list(paper.y) == pytest.approx([0.06 * length for length in paper.x])
+    assert paper.x[0] < 32 < 1024 < paper.x[1]
+    assert len(arrows(panel)) == 3
+    told = "; only some rows from N = 100 on; no critical N up to N = 512"
+    assert critical_words(frame).endswith(told)
+
+
+def test_few_heads_are_drawn_only_where_there_are_more_than_gpt2_has(tests, series):
+    assert series(critical_panel(tests, ""), "few").y[-1] == 70
+    few = critical_panel(tests.with_columns(heads=pl.lit(144, pl.Int64)), "")
+    assert not any(each.name == "few" for each in few.series)
+
+
+def test_the_small_print_says_which_window_and_how_far_the_others_differ(tests):
+    told = "critical N: 270 heads, the first of 2 windows, 128 of 1024 query rows at L = 1024; "
+    assert critical_words(tests).startswith(told)
+    assert "by window" not in critical_words(tests)
+    known = tests.with_columns(window_low=pl.lit(70), window_high=pl.lit(90))
+    assert "; as printed, N = 70 to 90 by window at L = 1024" in critical_words(known)
+    assert critical_words(tests.clear()) == "nothing was tested"
+
+
+def test_nothing_is_told(over_n, tests):
+    assert distance_panel(over_n.clear(), "top_n", "").empty == "no distances in this run"
+    empty = critical_panel(tests.clear(), "")
+    assert (empty.series, empty.empty) == ((), "no tests in this run")
+
+
+def test_p_values_and_growth_are_on_the_page(whole_paper, series):
+    who = dict(zip(("vectors", "scale", "keys"), CLOSEST, strict=True)) | {"rule": "model"}
+    who |= {"text": "prose", "expected": "printed"}
+    schema = {
+        name: whole_paper["fig2c_tests"].schema[name] for name in whole_paper["fig2c_tests"].columns
+    }
+    numbers = {"distance": 1.0, "expectation": 2.0, "statistic": 0.5}
     rows = [
-        frame.filter(pl.col("top_n") == 20).with_columns(top_n=pl.lit(n), mean=pl.col("mean") + n)
-        for n in ns
+        who | numbers | {"length": length, "top_n": n, "p_value": 10.0**-n}
+        for length in (64, 1024)
+        for n in (1, 2, 20)
     ]
-    return pl.concat(rows).with_columns(pl.col("top_n").cast(pl.Int64))
-
-
-def test_a_line_through_every_n_has_numbers_and_markers_at_the_round_ones_only(axes, over_n):
-    draw_distance(axes, many_ns(over_n, range(1, 101)), "top_n")
-    round_ones = [1, 2, 5, 10, 20, 50, 100]
-    assert list(axes.get_xticks()) == round_ones
-    assert not len(axes.get_xticks(minor=True))
-    for line in axes.get_lines():
-        across = list(line.get_xdata())
-        assert across == list(range(1, 101))
-        assert [across[place] for place in line.get_markevery()] == round_ones
-
-
-def test_few_ns_have_a_marker_each_and_odd_ones_still_a_number(axes, over_n):
-    draw_distance(axes, many_ns(over_n, [3, 4]), "top_n")
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["3"]
-    assert all(line.get_markevery() is None for line in axes.get_lines())
-
-
-def test_without_the_corrected_expectation_the_rest_is_drawn(axes, lines, over_n):
-    draw_distance(axes, over_n.filter(pl.col("measure") == "distance"), "top_n")
-    assert lines(axes, DISTANCE.label)[0][1][0] == 454
-    assert axes.get_yscale() == "linear"
-
-
-def test_no_distances_are_told(axes, words, over_n):
-    draw_distance(axes, over_n.clear(), "top_n")
-    assert words(axes) == ["no distances in this run"]
-
-
-@pytest.mark.parametrize(("factor", "shown"), [(1, "400"), (100, "40k")])
-def test_long_numbers_are_told_in_thousands(axes, over_n, factor, shown):
-    ends = pl.col("mean", "low", "high")
-    draw_distance(axes, over_n.with_columns(ends * factor), "top_n")
-    axes.set_yticks([0, 400 * factor])
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["0", shown]
+    growth = who | {"level": 0.01, "exponent": 1.1, "low": 0.9, "high": 1.2, "found": 0.5}
+    growth |= {"shortest": 32, "longest": 1024, "heads": 144}
+    grown = pl.DataFrame([growth], schema=whole_paper["fig2c_growth"].schema)
+    tests = pl.DataFrame(rows, schema=schema)
+    figure = critical(whole_paper | {"fig2c_tests": tests, "fig2c_growth": grown})
+    assert [panel.at for panel in figure.panels] == [{}, {"p": "1024"}, {"p": "64"}]
+    line = series(figure.panels[1], "printed 0.01")
+    assert (line.x, line.y) == ([1, 2, 20], [0.1, 0.01, 1e-20])
+    assert line.facts["KS statistic"] == [0.5] * 3
+    assert figure.panels[1].y.floor == 1e-12
+    assert [mark.values for mark in figure.panels[1].marks] == [(0.01,), (0.05,)]
+    told = "Growth with L, as printed at level 0.01: L^1.10 (0.90 to 1.20), found in 50 % of draws"
+    assert any(each.text.startswith(told) for each in figure.caption)

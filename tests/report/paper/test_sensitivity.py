@@ -4,106 +4,104 @@ import polars as pl
 import pytest
 
 from headgauge.report.paper.sensitivity import (
-    draw_sensitivity,
-    of_logits,
-    panels_of,
-    sensitivity_handles,
+    STEPS,
+    kinds_of_steps,
+    sensitivity_in_files,
+    sensitivity_on_page,
+    sensitivity_panel,
     sensitivity_words,
 )
 
 
 @pytest.fixture
-def scaled(whole_paper):
-    return of_logits(whole_paper["fig4"], "scaled")
+def steps(whole_paper):
+    return whole_paper["fig4"]
 
 
-def labels(axes):
-    return [line.get_label() for line in axes.get_lines() if len(line.get_xdata())]
+def names(panel):
+    return [each.name for each in panel.series]
 
 
-def test_only_the_steps_of_the_direction_are_drawn(axes, lines, scaled):
-    draw_sensitivity(axes, scaled, "worst")
-    expected = scaled.filter(direction="worst", epsilon=0.1).sort("temperature")
-    ((across, up),) = lines(axes, "g, ε = 0.1")
-    assert across == expected["temperature"].to_list()
-    assert up == expected["maximum"].to_list()
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+def test_only_the_steps_of_the_direction_are_drawn(steps, series):
+    panel = sensitivity_panel(steps, "scaled", "worst", "")
+    expected = steps.filter(direction="worst", epsilon=0.1, logits="scaled").sort("temperature")
+    line = series(panel, "step 0.1")
+    assert (line.x, line.y) == (expected["temperature"].to_list(), expected["maximum"].to_list())
+    assert (panel.x.log, panel.y.log) == (True, True)
 
 
-def test_the_printed_bound_the_sharp_one_and_one_for_each_step(axes, scaled):
-    draw_sensitivity(axes, scaled, "random")
-    drawn = labels(axes)
-    assert sum("printed bound" in label for label in drawn) == 1
-    assert sum("1/(2T)" in label for label in drawn) == 1
-    assert sum("tanh" in label for label in drawn) == 3
-    assert len(sensitivity_handles(scaled)) == 8
+def test_the_printed_bound_the_sharp_one_and_one_for_each_step(steps):
+    panel = sensitivity_panel(steps, "scaled", "random", "")
+    found = names(panel)
+    assert [found.count(name) for name in ("printed bound", "corrected bound")] == [1, 1]
+    sharp = [each for each in panel.series if each.name == "sharp bound"]
+    own = [each for each in panel.series if each.name.startswith("step")]
+    assert [each.look.colour for each in sharp] == [each.look.colour for each in own]
 
 
-def test_the_exact_mean_belongs_to_the_random_step(axes, scaled):
-    draw_sensitivity(axes, scaled, "random")
-    assert any("exact mean" in label for label in labels(axes))
-    axes.clear()
-    draw_sensitivity(axes, scaled, "worst")
-    assert not any("exact mean" in label for label in labels(axes))
-    assert any("worst step" in label for label in labels(axes))
+def test_the_exact_mean_belongs_to_the_random_step_and_the_exact_norm_to_scaled_logits(steps):
+    assert {"exact", "exact mean"} <= set(names(sensitivity_panel(steps, "scaled", "random", "")))
+    worst = names(sensitivity_panel(steps, "scaled", "worst", ""))
+    assert "exact" in worst
+    assert "exact mean" not in worst
+    raw = names(sensitivity_panel(steps, "raw", "random", ""))
+    assert not any(name.startswith("exact") for name in raw)
+    assert "printed bound" in raw
 
 
-def test_panels_are_those_in_which_steps_were_taken_the_models_own_logits_first(whole_paper):
-    frame = whole_paper["fig4"].reverse()
-    assert panels_of(frame) == [
+def test_kinds_of_steps_are_those_that_were_taken_the_models_own_logits_first(steps):
+    assert kinds_of_steps(steps.reverse()) == [
         ("scaled", "random"),
         ("scaled", "random over all keys"),
         ("scaled", "worst"),
         ("raw", "random"),
     ]
-    assert panels_of(frame.filter(pl.col("direction").str.ends_with("bound"))) == []
+    assert kinds_of_steps(steps.filter(pl.col("direction").str.ends_with("bound"))) == []
 
 
-def test_raw_logits_have_the_bounds_but_not_the_exact_norm_of_the_scaled(axes, lines, whole_paper):
-    raw = of_logits(whole_paper["fig4"], "raw")
-    exact = whole_paper["fig4"].filter(pl.col("direction") == "exact")
-    draw_sensitivity(axes, pl.concat([raw, exact]), "random")
-    drawn = labels(axes)
-    assert not any("exact" in label for label in drawn)
-    assert sum("bound" in label for label in drawn) == 1
-    expected = raw.filter(direction="random", epsilon=10.0).sort("temperature")["maximum"]
-    assert lines(axes, "g, ε = 10")[0][1] == expected.to_list()
+def test_figure_4_has_as_many_panels_as_kinds_of_steps_all_on_one_axis(whole_paper, steps):
+    figure = sensitivity_in_files(whole_paper)
+    assert [panel.title for panel in figure.panels] == [
+        "(a) random direction, scaled logits",
+        "(b) random over all keys, scaled logits",
+        "(c) worst direction, scaled logits",
+        "(d) random direction, raw logits",
+    ]
+    assert len({(panel.y.low, panel.y.high) for panel in figure.panels}) == 1
+    one = steps.filter(direction="random", logits="scaled")
+    kinds = [(kind, name) for kind in ("scaled", "raw") for name in STEPS]
+    for count, columns in enumerate((1, 2, 3, 2, 3, 3), start=1):
+        rows = [one.with_columns(logits=pl.lit(k), direction=pl.lit(n)) for k, n in kinds[:count]]
+        figure = sensitivity_in_files({"fig4": pl.concat(rows)})
+        assert (len(figure.panels), figure.columns) == (count, columns)
+        assert all(panel.series for panel in figure.panels)
 
 
-def test_bands_end_at_the_axis_where_the_interval_goes_below(axes, scaled):
-    low = pl.when(pl.col("temperature") < 0.1).then(-1.0).otherwise("low")
-    draw_sensitivity(axes, scaled.with_columns(low=low), "random")
-    lowest = [band.get_paths()[0].vertices[:, 1].min() for band in axes.collections]
-    assert min(lowest) == axes.get_ylim()[0] > 0
+def test_the_page_has_steps_under_other_rules_without_softmaxs_bounds(steps):
+    other = steps.filter(direction="random", logits="scaled")
+    other = other.with_columns(direction=pl.lit("random under sparsemax"))
+    figure = sensitivity_on_page({"fig4": pl.concat([steps, other])})
+    directions = [value for value, _ in figure.switches[0].options]
+    assert directions == [*STEPS, "random under sparsemax"]
+    (panel,) = [each for each in figure.panels if each.at["direction"] == directions[-1]]
+    assert names(panel) == ["step 0.001", "step 0.1", "step 10"]
+    assert figure.switches[1].options == (("scaled", "scaled by 1/√d"), ("raw", "raw"))
 
 
-def test_markers_of_lines_on_one_another_take_turns(axes, scaled):
-    draw_sensitivity(axes, scaled, "random")
-    turns = [line.get_markevery() for line in axes.get_lines() if line.get_marker() in list("os^")]
-    assert turns == [(0, 3), (1, 3), (2, 3)]
-
-
-def test_bounds_far_above_do_not_squeeze_what_was_measured(axes, scaled):
+def test_bounds_far_above_do_not_squeeze_what_was_measured(steps):
     huge = pl.when(pl.col("direction") == "corrected bound").then(1e30).otherwise("maximum")
-    draw_sensitivity(axes, scaled.with_columns(maximum=huge), "random")
-    assert axes.get_ylim()[1] < 1e4
+    panel = sensitivity_panel(steps.with_columns(maximum=huge), "scaled", "random", "")
+    assert 0 < panel.y.low < panel.y.high < 1e4
+    gone = sensitivity_panel(steps.filter(pl.col("direction") != "worst"), "scaled", "worst", "")
+    assert (gone.series, gone.empty) == ((), "no step in a worst direction in this run")
 
 
-def test_a_direction_that_was_not_taken_is_told(axes, words, scaled):
-    draw_sensitivity(axes, scaled.filter(pl.col("direction") != "worst"), "worst")
-    assert words(axes)[0].replace("\n", " ") == "no step in a worst direction in this run"
-
-
-def test_the_small_print_counts_heads_and_rows(scaled):
+def test_the_small_print_counts_heads_and_rows_and_tells_whose_grid_it_is(steps):
     told = "the largest of 270 heads, each the mean over 64 rows spread over the window"
-    assert sensitivity_words(scaled).startswith(told + "; bands: 95 % from the spread over rows;")
-    unsure = scaled.with_columns(low=pl.lit(None, pl.Float64))
+    assert sensitivity_words(steps).startswith(told + "; bands: 95 % from the spread over rows;")
+    unsure = steps.with_columns(low=pl.lit(None, pl.Float64))
     assert sensitivity_words(unsure).startswith(told + "; no intervals;")
-    bounds = scaled.filter(pl.col("direction").str.ends_with("bound"))
+    bounds = steps.filter(pl.col("direction").str.ends_with("bound"))
     assert sensitivity_words(bounds) == "nothing was measured"
-
-
-def test_the_small_print_tells_the_one_direction_and_whose_grid_it_is(scaled):
-    told = sensitivity_words(scaled)
-    assert "one random direction serves every T and ε" in told
-    assert "the grid of T is ours: the paper prints none" in told
+    assert "one random direction serves every T and ε" in sensitivity_words(steps)
+    assert sensitivity_words(steps).endswith("the grid of T is ours: the paper prints none")

@@ -1,53 +1,257 @@
-"""One measure over time, a line for each scheme."""
+"""A simulation's figures: γ and its gap, swarms, phase diagrams, rates, times of collapse.
+
+A gap that is straight over t closes exponentially, one that is straight over log t polynomially;
+one that bends in both, like LN-Scaling's, is between the two.
+"""
+
+import math
+from dataclasses import replace
 
 import polars as pl
-from matplotlib.axes import Axes
 
-from headgauge.report.dynamics.looks import BASELINE, SCHEME_LOOKS, line_of, schemes_in
-from headgauge.report.paper.page import nothing
+from headgauge.registry.entry import BLACK, Look
+from headgauge.registry.names import BASELINE, SCHEMES
+from headgauge.report.dynamics.words import (
+    SETUP,
+    WEIGHTS,
+    baseline_words,
+    schemes_in,
+    settings_of,
+    setup_words,
+    some,
+)
+from headgauge.report.figure import Axis, Figure, HeatMap, Panel, Sentence, Series, Switch
 
-BAND = 0.15  # how dense a band is
-_WIDE = 30.0  # times
-_DEEPEST = 1e-5
+_SWARM = {  # by column: the name on the axis
+    "mean_cosine": "mean cosine",
+    "radius": "radius r",
+    "attention_norm": "‖A‖",
+    "clusters": "clusters",
+    "speed": "speed ‖θ′‖",
+}
+_MOVED = {"velocity": "velocity γ′", "attention_norm": "‖A‖", "radius": "radius r"}
+_SLOPE = Look(BLACK, "dotted", width=0.7)
+_LEAST = -70.0  # of log(1 − γ): below it the axis would only be longer
+_BELOW = 1e-2  # how far below the slowest scheme's end a panel over log t reaches
+_BEGIN = 1e-2  # of the horizon: where log t begins
+_WIDE, _DEEPEST = 30.0, 1e-5  # from where on an axis is in even ratios, and how deep it is then
+_MARGIN = 0.06
+_SPARSE = 8  # points of a line; with more a marker at each would make it a bar
+_MOST_TIMES, _MOST_COLUMNS = 300, 64  # more are not told apart on a screen
+# One of each way to collapse: exponential, stretched, polynomial. Then whatever there is.
+_TELLING = ("post_ln", "ln_scaling", "peri_ln", *SCHEMES)
+_LINEAR = ("gamma", "mean_cosine")  # never in even ratios
 
 
-def draw_over_time(
-    axes: Axes, frame: pl.DataFrame, measure: str, band: tuple[str, str] | None = None
-) -> None:
-    """The lines of a panel; `band` names the columns between which each has its band.
+def overview(tables: dict[str, pl.DataFrame], run: str) -> Figure:
+    """A simulation in one picture: γ, its gap, particles, the phase diagram of three schemes."""
+    told, panels = [], []
+    if "curves" in tables:
+        _, ((curves, _), *_) = settings_of(tables["curves"], ("tokens", "beta"), "")
+        panels += [_line_panel(curves, "gamma", "common cosine γ of the reduced system", "γ")]
+        gap = _gap_panel(_gaps(curves))
+        panels.append(replace(gap, series=tuple(replace(s, label="") for s in gap.series)))
+        told += [f"Tokens at equal angles: {setup_words(curves)}.", *baseline_words(curves)]
+        told.append("Dotted: the slope of e⁻²ᵗ.")
+    if "swarms" in tables:
+        # Under random weights where they were run.
+        _, settings = settings_of(tables["swarms"], SETUP, "")
+        swarms = min((frame for frame, _ in settings), key=lambda f: f["weights"][0] != "random")
+        title = f"mean cosine, {WEIGHTS[swarms['weights'][0]]}"
+        panels.append(_line_panel(swarms, "mean_cosine", title, "mean cosine"))
+        told.append(f"Particles: {setup_words(swarms)}; bands: 5 to 95 % over seeds.")
+    if "phase" in tables:
+        phase = tables["phase"].filter(pl.col("dim") == pl.col("dim").max())
+        phase = phase.filter(pl.col("tokens") == pl.col("tokens").first())
+        shown = [name for name in dict.fromkeys(_TELLING) if name in schemes_in(phase)][:3]
+        words = [f"{SCHEMES[name].title}: pairs that are one" for name in shown]
+        panels += [
+            _phase_map(phase.filter(scheme=name), title)
+            for name, title in zip(shown, words, strict=True)
+        ]
+        told.append(f"Pairs that are one: {setup_words(phase.drop('beta'))}.")
+    caption = tuple(map(Sentence, told))
+    size = {"width": 8.0, "panel_height": 1.65, "one_scale": True, "on_page": False}
+    return Figure(
+        "dynamics", "Attention dynamics on the sphere", tuple(panels), 3, (), caption, run, **size
+    )
 
-    The baseline comes last and does not widen the axis: it may leave through the top.
-    """
+
+def gamma_figure(curves: pl.DataFrame, run: str) -> Figure:
+    """The common cosine, its gap over t and over log t, and what moves it."""
+    switches, settings = settings_of(curves, ("tokens", "beta"), "Setting")
+    panels: list[Panel] = []
+    told = []
+    for frame, at in settings:
+        gaps = _gaps(frame)
+        own = [_line_panel(frame, "gamma", "common cosine", "γ"), _gap_panel(gaps)]
+        own.append(_gap_over_log(gaps))
+        own += [_line_panel(frame, name, words, words) for name, words in _MOVED.items()]
+        panels += [replace(panel, at=at) for panel in own]
+        told.append(Sentence(f"Tokens at equal angles, Q = K = V = I, {setup_words(frame)}.", at))
+    why = "A gap that is straight over t closes exponentially, over log t polynomially."
+    caption = (*told, Sentence(why), *map(Sentence, baseline_words(curves)))
+    title = "Tokens at equal angles: their cosine γ(t)"
+    return Figure("gamma", title, tuple(panels), 3, switches, caption, run, panel_height=1.6)
+
+
+def swarms_figure(swarms: pl.DataFrame, run: str) -> Figure:
+    """A row of panels for each measure, a column for each kind of weights."""
+    switches, settings = settings_of(swarms, SETUP, "Weights", side_by_side=True)
+    panels = []
+    for name, words in _SWARM.items():
+        for frame, at in settings:
+            weights = WEIGHTS.get(frame["weights"][0], frame["weights"][0])
+            title = weights if len(settings) > 1 and name == "mean_cosine" else words
+            # Cosines are compared across the kinds of weights.
+            compared = swarms if name == "mean_cosine" else frame
+            panels.append(_line_panel(frame, name, title, words, compared, at))
+    told = [
+        Sentence(f"{WEIGHTS.get(frame['weights'][0], '')}: {setup_words(frame)}.", at)
+        for frame, at in settings
+    ]
+    bands = Sentence("Bands: 5 to 95 % over seeds.")
+    caption = (*told, bands, *map(Sentence, baseline_words(swarms)))
+    columns = len(settings) if len(settings) > 1 else 3
+    title = "Simulated particles"
+    return Figure(
+        "swarms", title, tuple(panels), columns, switches, caption, run, panel_height=1.25
+    )
+
+
+def phase_figure(phase: pl.DataFrame, run: str) -> Figure:
+    """Rows of panels are sizes, columns are schemes."""
+    sizes, settings = settings_of(phase, ("tokens", "dim"), "Size", side_by_side=True)
+    names = schemes_in(phase)
+    options = tuple((name, SCHEMES[name].title) for name in names)
+    panels = tuple(
+        replace(
+            _phase_map(frame.filter(scheme=name), title, f"d = {frame['dim'][0]}"),
+            at={"scheme": name, **at},
+        )
+        for frame, at in settings
+        for name, title in options
+    )
+    caption = (
+        Sentence("The share of pairs with a cosine of .999 or more, from uniform starts."),
+        Sentence(f"{setup_words(phase.drop('dim', 'beta'))}; the line is half of the pairs."),
+    )
+    return Figure(
+        "phase",
+        "Phase diagram: pairs that have become one",
+        panels,
+        max(len(names), 3),
+        (Switch("scheme", "Scheme", options, side_by_side=True), *sizes),
+        caption,
+        run,
+        panel_height=1.15,
+        one_scale=True,
+    )
+
+
+def _line_panel(
+    frame: pl.DataFrame,
+    measure: str,
+    title: str,
+    label: str,
+    compared: pl.DataFrame | None = None,
+    at: dict[str, str] | None = None,
+    log: bool = False,
+) -> Panel:
+    """A measure over time, a line for each scheme; the axis is that of `compared`."""
     rows = frame.filter(pl.col(measure).is_finite()).sort("time")
-    if rows.is_empty():
-        nothing(axes, "not in this run")
-        return
-    axes.set_xlabel("t", labelpad=2)
-    axes.margins(x=0, y=0.06)
-    for scheme in schemes_in(rows):
-        own = rows.filter(scheme=scheme)
-        limits = axes.get_ylim() if scheme == BASELINE and axes.has_data() else None
-        axes.plot(own["time"], own[measure], **line_of(scheme, own.height))
-        if band is not None:
-            colour = SCHEME_LOOKS[scheme].colour
-            edges = own[band[0]], own[band[1]]
-            axes.fill_between(own["time"], *edges, color=colour, alpha=BAND, linewidth=0)
-        if limits is not None:
-            axes.set_ylim(limits)
+    series = tuple(_line(rows.filter(scheme=name), measure) for name in schemes_in(rows))
+    y = _range(frame if compared is None else compared, measure, label, log)
+    ends = {} if rows.is_empty() else {"low": rows["time"].min(), "high": rows["time"].max()}
+    return Panel(title, Axis("t", "t", **ends), y, series, empty="not in this run", at=at or {})
 
 
-def ratios_if_wide(axes: Axes, frame: pl.DataFrame, measure: str) -> None:
-    """Upwards in even ratios where the numbers span so much that the small ones would be lost.
+def _line(rows: pl.DataFrame, measure: str) -> Series:
+    own = rows.filter(pl.col("time").is_in(some(rows["time"].unique().sort(), _MOST_TIMES)))
+    scheme = SCHEMES[own["scheme"][0]]
+    sparse = own.height <= _SPARSE
+    look = scheme.look if sparse else replace(scheme.look, marker="")
+    x, y = own["time"].to_list(), own[measure].to_list()
+    if measure != "mean_cosine":
+        return Series(scheme.name, scheme.title, look, x, y)
+    pairs = own["pair_low", "pair_high"].rows()
+    facts = {
+        "5 to 95 % of pairs": [f"{low:.3g} to {high:.3g}" for low, high in pairs],
+        "farthest pair": own["least_cosine"].to_list(),
+        "share of pairs together": own["together"].to_list(),
+    }
+    low, high = own["low"].to_list(), own["high"].to_list()
+    return Series(scheme.name, scheme.title, look, x, y, low, high, facts=facts)
 
-    The axis then ends a few powers of ten below the largest: what comes to rest leaves through it.
+
+def _range(frame: pl.DataFrame, measure: str, label: str, log: bool) -> Axis:
+    """An axis as long as what is regulated needs: the baseline may leave through its top.
+
+    In even ratios where the numbers span so much that the small ones would be lost; it then ends a
+    few powers of ten below the largest, and what comes to rest leaves through it.
     """
     regulated = frame.filter(pl.col("scheme") != BASELINE)
-    seen = (regulated if regulated.height else frame).filter(pl.col(measure).is_finite())[measure]
-    if seen.is_empty() or (seen < 0).any():
-        return
-    least, most = seen.filter(seen > 0).min(), seen.max()
-    if least is None or most <= _WIDE * least:  # pyright: ignore
-        return
-    # The limits first: an axis that looks for its own overflows where a baseline has run away.
-    axes.set_ylim(max(least / 1.5, most * _DEEPEST), most * 1.5)  # pyright: ignore
-    axes.set_yscale("log")
+    shown = regulated if regulated.height else frame
+    names = [measure, *(("low", "high") if measure == "mean_cosine" else ())]
+    seen = pl.concat([shown[name].alias("") for name in names])
+    seen = seen.filter(seen.is_finite())
+    if seen.is_empty():
+        return Axis(label)
+    low, high = float(seen.min()), float(seen.max())  # pyright: ignore
+    least = seen.filter(seen > 0).min()
+    wide = least is not None and low >= 0 and high > _WIDE * least  # pyright: ignore
+    if log or (wide and measure not in _LINEAR):
+        deepest = 0.0 if log else high * _DEEPEST
+        return Axis(label, log=True, low=max(least / 1.5, deepest), high=high * 1.5)  # pyright: ignore
+    room = _MARGIN * (high - low or abs(high) or 1.0)
+    return Axis(label, low=low - room, high=high + room)
+
+
+def _gaps(curves: pl.DataFrame) -> pl.DataFrame:
+    """1 − γ from its logarithm, also where γ has lost its digits."""
+    seen = curves.filter(pl.col("log_gap").is_finite() & (pl.col("log_gap") > _LEAST))
+    return seen.with_columns(gap=pl.col("log_gap").exp())
+
+
+def _gap_panel(gaps: pl.DataFrame) -> Panel:
+    """Over t: what is exponential is straight."""
+    panel = _line_panel(gaps, "gap", "gap over t", "1 − γ", log=True)
+    if not panel.series:
+        return panel
+    times = [0.0, float(gaps["time"].max())]  # pyright: ignore
+    slope = [math.exp(-2 * time) / 10 for time in times]
+    return _with_guide(panel, "slope of e⁻²ᵗ", times, slope)
+
+
+def _gap_over_log(gaps: pl.DataFrame) -> Panel:
+    """Over log t: what is polynomial is straight. Cut off below the slowest schemes."""
+    last = gaps["time"].max()
+    later = gaps.filter(pl.col("time") > 0, pl.col("time") >= _BEGIN * pl.col("time").max())
+    panel = _line_panel(later, "gap", "gap over log t", "1 − γ", log=True)
+    if not panel.series:
+        return panel
+    times = [float(later["time"].min()), float(last)]  # pyright: ignore
+    slowest = float(later.filter(time=last)["gap"].max())  # pyright: ignore
+    slope = [slowest / 5 * (times[1] / time) ** 2 for time in times]
+    low = max(panel.y.low or 0.0, slowest * _BELOW)
+    cut = replace(panel, x=replace(panel.x, log=True), y=replace(panel.y, low=low, high=2.0))
+    return _with_guide(cut, "slope of t⁻²", times, slope)
+
+
+def _with_guide(panel: Panel, label: str, x: list[float], y: list[float]) -> Panel:
+    """A slope to hold the lines against."""
+    return replace(panel, series=(*panel.series, Series(label, label, _SLOPE, x, y)))
+
+
+def _phase_map(phase: pl.DataFrame, title: str, unit: str = "") -> HeatMap:
+    """A cell for each time and β, the largest β on top."""
+    times = some(phase["time"].unique().sort(), _MOST_COLUMNS)
+    betas = phase["beta"].unique().sort(descending=True).to_list()
+    known = {(beta, time): p for beta, time, p in phase["beta", "time", "probability"].rows()}
+    values = [[known.get((beta, time)) for time in times] for beta in betas]
+    dark = phase.is_empty() or phase["probability"].max() < 0.5  # pyright: ignore
+    names = tuple(f"{time:.3g}" for time in times), tuple(f"{beta:.3g}" for beta in betas)
+    unit = ", ".join(filter(None, (unit, "nowhere half" * dark)))
+    return HeatMap(
+        title, Axis("t", "t"), Axis("β", "β"), *names, values, "probability", unit=unit, contour=0.5
+    )

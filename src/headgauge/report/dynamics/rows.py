@@ -1,36 +1,124 @@
-"""Panels with a row for each scheme and an axis in even ratios, numbers as one says them."""
+"""A simulation's figures with a row for each scheme: rates beside theory, times of collapse."""
 
 import math
 
-from matplotlib.axes import Axes
+import polars as pl
 
-from headgauge.report.dynamics.looks import SCHEME_LOOKS
-from headgauge.report.paper.looks import GREY
+from headgauge.registry.entry import BLACK, BLUE, GREY, RED, Look
+from headgauge.registry.names import SCHEMES
+from headgauge.report.dynamics.words import WEIGHTS, schemes_in
+from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series
 
-ROW = 0.2  # inches
-_FEWEST = 3
-_DIGITS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 6, 8), tuple(tenth / 10 for tenth in range(10, 100)))
+_MEASURED = {  # by column: in the legend, and its sign; the smallest lies on top
+    "particles": ("measured on simulated particles", Look(RED, "none", "dot", size=0.8)),
+    "reduced": ("measured on the equiangular reduction", Look(BLUE, "none", "cross", size=1.2)),
+    "theory": ("theory", Look(BLACK, "none", "circle", size=2.2)),
+}
+_QUANTITIES = {"initial velocity": "γ′ at t = 0, tokens at right angles", "final rate": "slope"}
+# Where the columns beside the markers begin, in widths of what the markers take.
+_COLUMNS = {"law": 1.1, "against": 1.7, "theory": 2.1, "reduced": 2.4, "particles": 2.7}
+_WIDTH = 3.0
+_ROW = 0.2  # inches
 
 
-def rows_axis(axes: Axes, schemes: list[str]) -> None:
-    """From the top, each with its name and a line to follow."""
-    axes.set_ylim(len(schemes) - 0.5, -0.5)
-    axes.set_yticks(range(len(schemes)), labels=[SCHEME_LOOKS[name].label for name in schemes])
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", color=GREY, linewidth=0.3, alpha=0.5)
-    axes.set_axisbelow(True)
+def rates_figure(rates: pl.DataFrame, run: str) -> Figure:
+    """Velocities at the start and slopes in the end: three markers on one another, and numbers."""
+    panels = tuple(_rates_panel(rates.filter(quantity=name), name) for name in _QUANTITIES)
+    caption = (Sentence("final rate: the slope of log(1 − γ) against what is named."),)
+    high = _ROW * (1 + max(len(schemes_in(rates)), 3))
+    title = "Theory beside measured"
+    return Figure("rates", title, panels, 1, (), caption, run, panel_height=high, on_page=False)
 
 
-def plain_ratios(axes: Axes) -> None:
-    """Across in even ratios, with 0.5, 1, 2 and no powers of ten; after all is drawn."""
-    axes.set_xscale("log")
-    low, high = axes.get_xlim()
-    ticks: list[float] = []
-    for digits in _DIGITS:  # a short axis needs more of them
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        every = (digit * 10.0**power for power in powers for digit in digits)
-        ticks = [tick for tick in every if low <= tick <= high]
-        if len(ticks) >= _FEWEST:
-            break
-    axes.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
-    axes.set_xticks([], minor=True)
+def _rates_panel(rows: pl.DataFrame, quantity: str) -> Panel:
+    schemes = schemes_in(rows)
+    label = _QUANTITIES[quantity]
+    known = [value for name in _MEASURED for value in rows[name].drop_nulls()]
+    if not known:
+        return Panel(quantity, Axis(label), Axis(""), empty=f"no {quantity} in this run")
+    by_scheme = {row["scheme"]: row for row in rows.iter_rows(named=True)}
+    series = tuple(
+        Series(
+            name,
+            words,
+            look,
+            [by_scheme[scheme][name] for scheme in schemes],
+            list(range(len(schemes))),
+            hollow=[name == "theory"] * len(schemes),
+        )
+        for name, (words, look) in _MEASURED.items()
+    )
+    low, high = min(known), max(known)
+    room = 0.08 * (high - low or abs(high) or 1.0)
+    low, wide = low - room, high - low + 2 * room
+    marks = [
+        Mark("words", (low + at * wide, place), words, Look(BLACK))
+        for name, at in _COLUMNS.items()
+        for place, words in [(-1, name)]
+        + [(place, _words(by_scheme[scheme][name])) for place, scheme in enumerate(schemes)]
+    ]
+    x = Axis(label, low=low, high=low + _WIDTH * wide, ticks=_ticks(low + room, high))
+    return Panel(quantity, x, _rows(schemes, -1.5), series, tuple(marks))
+
+
+def _words(value: str | float | None) -> str:
+    words = "–" if value is None else value if isinstance(value, str) else f"{value:.4g}"
+    return words.replace("-", "−")
+
+
+def _ticks(low: float, high: float) -> tuple[tuple[float, str], ...]:
+    """Under the markers alone, not under the columns beside them."""
+    ends = dict.fromkeys(float(f"{end:.3g}") for end in (low, (low + high) / 2, high))
+    return tuple((end, f"{end:g}".replace("-", "−")) for end in ends)
+
+
+def _rows(schemes: list[str], top: float = -0.5) -> Axis:
+    """From the top, each with its name."""
+    ticks = tuple((place, SCHEMES[name].title) for place, name in enumerate(schemes))
+    return Axis("", low=len(schemes) - 0.5, high=top, ticks=ticks)
+
+
+def collapse_figure(collapse: pl.DataFrame, run: str) -> Figure:
+    """When the farthest pair of a swarm meets: a panel for each kind of weights."""
+    schemes = schemes_in(collapse)
+    times = [time for name in ("time", "low", "high") for time in collapse[name].drop_nulls()]
+    end = 1.2 * max((time for time in times if math.isfinite(time)), default=1.0)
+    x = Axis("t of collapse", "t", low=0.0, high=end, ticks=None if times else ())
+    panels = []
+    for weights, words in WEIGHTS.items():
+        rows = collapse.filter(weights=weights).to_dicts()
+        if rows:
+            series, marks = zip(*(_collapse_row(row, schemes, end) for row in rows), strict=True)
+            flat = tuple(sum(series, ())), tuple(sum(marks, ()))
+            panels.append(Panel(words, x, _rows(schemes), *flat))
+    seeds = collapse["seeds"].max()
+    caption = (
+        Sentence("Collapse: the farthest pair has a cosine of .999."),
+        Sentence(
+            f"Marker: the median over up to {seeds} seeds; bar: from the earliest to the latest; "
+            "an arrow: not every seed got there."
+        ),
+    )
+    high = _ROW * max(len(schemes), 3)
+    columns, title = len(panels), "When all tokens are one"
+    size = {"panel_height": high, "on_page": False}
+    return Figure("collapse", title, tuple(panels), columns, (), caption, run, **size)
+
+
+def _collapse_row(
+    row: dict, schemes: list[str], end: float
+) -> tuple[tuple[Series, ...], tuple[Mark, ...]]:
+    """The median upon a bar, whose end is open where some seeds never got there."""
+    look, place = SCHEMES[row["scheme"]].look, schemes.index(row["scheme"])
+    if row["time"] is None:
+        words = f"{round(row['collapsed'] * row['seeds'])} of {row['seeds']} seeds got there"
+        return (), (Mark("words", (0.03 * end, place), words, Look(GREY)),)
+    known = [row[name] for name in ("low", "time", "high") if row[name] is not None]
+    bar = Series(row["scheme"], "", Look(look.colour), known, [place] * len(known))
+    marker = Look(look.colour, "none", look.marker)
+    median = Series(row["scheme"], "", marker, [row["time"]], [place])
+    if row["high"] is not None:
+        return (bar, median), ()
+    line = [row["time"], 0.98 * end], [place, place]
+    tip = Series(row["scheme"], "", Look(look.colour, "none", "right"), line[0][1:], line[1][1:])
+    return (bar, median, Series(row["scheme"], "", Look(look.colour), *line), tip), ()

@@ -1,4 +1,8 @@
-"""Particles on the 2-sphere, a panel for each scheme, as a moving picture."""
+"""Particles on the 2-sphere, a panel for each scheme, as a moving picture or as they end.
+
+A camera is three unit rows: to the right, upwards, towards the eye. Seen from far away, so that a
+point is where its first two products are, and in front where the third is positive.
+"""
 
 import math
 from pathlib import Path
@@ -7,34 +11,41 @@ import numpy as np
 import polars as pl
 from jaxtyping import Float
 from matplotlib import rc_context
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 from PIL import Image
 
 from headgauge.atomic import one_line, whole_file
 from headgauge.errors import InputError
+from headgauge.registry.names import SCHEMES
 from headgauge.report.drawing import Drawing
-from headgauge.report.dynamics.ball import Ball, Camera, camera_at
-from headgauge.report.dynamics.looks import schemes_in
-from headgauge.report.dynamics.selecting import setup_words
-from headgauge.report.figure_files import house_style
-from headgauge.report.paper.looks import TYPE
-from headgauge.report.paper.page import small_print
-from headgauge.report.paper.selecting import printable
-from headgauge.report.sheet import FAINT, wrapped
+from headgauge.report.drawing_text import FAINT, printable, wrapped
+from headgauge.report.dynamics.words import schemes_in, setup_words, some
+from headgauge.report.figure_files import TYPE, house_style
+
+Camera = Float[np.ndarray, "3 3"]
 
 PANELS = 6  # the baseline is the seventh, and left out
 FRAMES = 80  # at the most; more would only make the file larger
 _COLUMNS = 3
 _DOTS = 100  # per inch: 900 pixels across
-_WIDTH = 9.0
+_WIDTH, _SIDE = 9.0, 2.8
 _HEAD, _TITLE, _RADIUS, _EDGE = 0.4, 0.28, 0.2, 0.1
 _SMALL = 8.5  # points
 _MILLISECONDS, _LAST_MILLISECONDS = 90, 2500
 _TURN, _TILT = math.radians(75), math.radians(20)  # how far the camera goes, how high it is
 _TRAIL = 8  # frames
 _PAPER = 245  # nothing that is drawn is lighter
+_LIGHT = (-0.45, 0.55, 0.70)  # from where, in the camera's terms
+_SHADES = 14  # few: a picture in which nothing moves there stays small
+_DARKEST, _LIGHTEST = 0.76, 0.95
+_PALE = 0.35  # of its colour is left of a particle on the far side
+_PIXELS = 320
+_GRID = "#BDBDBD"
 
 
 def sphere_gif(sphere: pl.DataFrame, caption: str, path: Path) -> Path:
@@ -42,7 +53,18 @@ def sphere_gif(sphere: pl.DataFrame, caption: str, path: Path) -> Path:
     if sphere.is_empty():
         raise InputError("no particles to animate: the table sphere is empty; run the simulation")
     with house_style(), rc_context(TYPE):
-        pictures = _in_one_palette(_draw(sphere, caption))
+        scene = _Scene(sphere, caption)
+        canvas = FigureCanvasAgg(scene.figure)
+        canvas.draw()
+        still = canvas.copy_from_bbox(scene.figure.bbox)
+        pictures = []
+        for frame in range(len(scene.times)):
+            canvas.restore_region(still)
+            scene.move(frame)
+            for artist in scene.moving:
+                scene.figure.draw_artist(artist)
+            pictures.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()))
+    pictures = _in_one_palette(pictures)
     durations = [_MILLISECONDS] * (len(pictures) - 1) + [_LAST_MILLISECONDS]
     with one_line(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,76 +76,103 @@ def sphere_gif(sphere: pl.DataFrame, caption: str, path: Path) -> Path:
 
 def sphere_figure(sphere: pl.DataFrame, caption: str) -> Figure:
     """Where the particles are in the end, and the trails they came on."""
-    schemes = schemes_in(sphere)[:PANELS]
-    times = _shown(sphere["time"].unique().sort().to_list())
-    figure, panels = _open(len(schemes), small_print(caption, _words(sphere)))
-    tracks = [_track(sphere.filter(scheme=scheme), times) for scheme in schemes]
-    camera = _cameras(np.mean([places[-1] for places, _ in tracks], axis=(0, 1)), len(times))[-1]
-    for axes, scheme, (places, radii) in zip(panels, schemes, tracks, strict=True):
-        ball = Ball(axes, scheme)
-        ball.move(places[-_TRAIL - 1 :], float(radii[-1]), camera)
-        ball.stay()
-    middle = 1 - _HEAD / 2 / figure.get_size_inches()[1]
-    figure.text(0.5, middle, f"t = {times[-1]:.2f}", fontsize=14, ha="center", va="center")
-    return figure
+    with house_style(), rc_context(TYPE):
+        scene = _Scene(sphere, caption)
+        scene.move(len(scene.times) - 1)
+        for artist in scene.moving:
+            artist.set_animated(False)
+    return scene.figure
 
 
-def _draw(sphere: pl.DataFrame, caption: str) -> list[Image.Image]:
-    schemes = schemes_in(sphere)[:PANELS]
-    times = _shown(sphere["time"].unique().sort().to_list())
-    figure, panels = _open(len(schemes), small_print(caption, _words(sphere)))
-    balls = [Ball(*pair) for pair in zip(panels, schemes, strict=True)]
-    tracks = [_track(sphere.filter(scheme=scheme), times) for scheme in schemes]
-    cameras = _cameras(np.mean([places[-1] for places, _ in tracks], axis=(0, 1)), len(times))
-    middle = 1 - _HEAD / 2 / figure.get_size_inches()[1]
-    clock = figure.text(0.5, middle, "", fontsize=14, ha="center", va="center")
-    clock.set_animated(True)
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    still = canvas.copy_from_bbox(figure.bbox)
-    pictures = []
-    for frame, time in enumerate(times):
-        canvas.restore_region(still)
-        clock.set_text(f"t = {time:.2f}")
-        figure.draw_artist(clock)
-        for ball, (places, radii) in zip(balls, tracks, strict=True):
-            trail = places[max(0, frame - _TRAIL) : frame + 1]
-            ball.move(trail, float(radii[frame]), cameras[frame])
-            ball.draw()
-        pictures.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()))
-    return pictures
+class _Scene:
+    """What stands still is drawn once, what moves is put in its place by `move`."""
+
+    def __init__(self, sphere: pl.DataFrame, caption: str) -> None:
+        schemes = schemes_in(sphere)[:PANELS]
+        self.times = some(sphere["time"].unique().sort(), FRAMES)
+        particles = sphere["particle"].n_unique()
+        told = f"{particles} particles, {setup_words(sphere)}; pale dots are on the far side"
+        self.figure, panels = _open(len(schemes), f"{caption}; {told}.")
+        self._balls = [_Ball(*pair) for pair in zip(panels, schemes, strict=True)]
+        self._tracks = [_track(sphere.filter(scheme=scheme), self.times) for scheme in schemes]
+        # Slowly around, and at the end where the particles have gathered is in front.
+        end = np.mean([places[-1] for places, _ in self._tracks], axis=(0, 1))
+        last = math.atan2(end[1], end[0]) + 0.4
+        self._tilt = math.copysign(_TILT, end[2])
+        self._azimuths = np.linspace(last - _TURN, last, len(self.times))
+        middle = 1 - _HEAD / 2 / self.figure.get_size_inches()[1]
+        self._clock = self.figure.text(0.5, middle, "", fontsize=14, ha="center", va="center")
+        self.moving: list[Artist] = [self._clock]
+        self.moving += [artist for ball in self._balls for artist in ball.moving]
+        for artist in self.moving:
+            artist.set_animated(True)
+
+    def move(self, frame: int) -> None:
+        self._clock.set_text(f"t = {self.times[frame]:.2f}")
+        camera = camera_at(self._azimuths[frame], self._tilt)
+        for ball, (places, radii) in zip(self._balls, self._tracks, strict=True):
+            ball.move(places[max(0, frame - _TRAIL) : frame + 1], float(radii[frame]), camera)
+
+
+class _Ball:
+    """A shaded sphere with the particles of a scheme on it; `moving` has the far side first."""
+
+    def __init__(self, axes: Axes, scheme: str) -> None:
+        colour = SCHEMES[scheme].look.colour
+        axes.set_axis_off()
+        axes.set(xlim=(-1.06, 1.06), ylim=(-1.06, 1.06), aspect="equal")
+        axes.set_title(SCHEMES[scheme].title, loc="center", fontsize=12, color=colour, pad=2)
+        axes.imshow(_disc(), extent=(-1, 1, -1, 1), interpolation="bilinear")
+        axes.add_patch(Circle((0, 0), 1, fill=False, color=_GRID, linewidth=0.8))
+        pale = np.array(to_rgb(colour)) * _PALE + _DARKEST * (1 - _PALE)
+        dots = {"linestyle": "", "marker": "o", "markeredgewidth": 0.5}
+        (self._back,) = axes.plot([], [], color=pale, markersize=4.5, **dots)
+        (self._grid,) = axes.plot([], [], color=_GRID, linewidth=0.5)
+        (self._trails,) = axes.plot([], [], color=colour, linewidth=0.7, alpha=0.5)
+        front = {"color": colour, "markeredgecolor": "white", "markersize": 6.5}
+        (self._front,) = axes.plot([], [], **(dots | front))
+        self._radius = axes.text(0, -1.04, "", fontsize=10, color=FAINT, ha="center", va="top")
+        self.moving = self._back, self._grid, self._trails, self._front, self._radius
+
+    def move(
+        self, trail: Float[np.ndarray, "frames particles 3"], radius: float, camera: Camera
+    ) -> None:
+        """The particles at the last place of their trails."""
+        seen = trail @ camera.T
+        now, front = seen[-1], seen[-1, :, 2] > 0
+        self._front.set_data(now[front, 0], now[front, 1])
+        self._back.set_data(now[~front, 0], now[~front, 1])
+        self._trails.set_data(*_broken(seen.transpose(1, 0, 2)))
+        self._grid.set_data(*_broken(_circles() @ camera.T))
+        self._radius.set_text(f"mean radius {radius:.1f}")
+
+
+def camera_at(azimuth: float, elevation: float) -> Camera:
+    """Looking at the centre from there."""
+    east, up = np.array([math.cos(azimuth), math.sin(azimuth)]), math.sin(elevation)
+    eye = np.array([*(math.cos(elevation) * east), up])
+    right = np.array([-east[1], east[0], 0.0])
+    return np.stack([right, np.cross(eye, right), eye])
 
 
 def _open(panels: int, small: str) -> tuple[Figure, list[Axes]]:
     """Square panels in rows of three at most, the time above them, small print at the foot."""
     lines = wrapped(printable(small), _WIDTH - 2 * _EDGE, _SMALL)
-    columns, side = min(panels, _COLUMNS), _WIDTH / _COLUMNS - 0.2
-    rows = math.ceil(panels / columns)
+    columns = min(panels, _COLUMNS)
+    row_height = _TITLE + _SIDE + _RADIUS
     foot = 2 * _EDGE + 0.15 * len(lines)
-    row_height = _TITLE + side + _RADIUS
-    height = _HEAD + rows * row_height + foot
+    height = _HEAD + math.ceil(panels / columns) * row_height + foot
     figure = Drawing(figsize=(_WIDTH, height), dpi=_DOTS)
     how = {"fontsize": _SMALL, "color": FAINT, "parse_math": False}
     figure.text(_EDGE / _WIDTH, _EDGE / height, "\n".join(lines), **how)
     boxes = []
     for place in range(panels):
         row, column = divmod(place, columns)
-        middle = _WIDTH * (column + 0.5) / columns
-        bottom = height - _HEAD - row * row_height - _TITLE - side
-        box = (middle - side / 2) / _WIDTH, bottom / height, side / _WIDTH, side / height
+        left = _WIDTH * (column + 0.5) / columns - _SIDE / 2
+        bottom = height - _HEAD - (row + 1) * row_height + _RADIUS
+        box = left / _WIDTH, bottom / height, _SIDE / _WIDTH, _SIDE / height
         boxes.append(figure.add_axes(box))
     return figure, boxes
-
-
-def _words(sphere: pl.DataFrame) -> str:
-    particles = sphere["particle"].n_unique()
-    return f"{particles} particles, {setup_words(sphere)}; pale dots are on the far side"
-
-
-def _shown(times: list[float]) -> list[float]:
-    """The first and the last and what lies evenly between them."""
-    places = np.linspace(0, len(times) - 1, min(len(times), FRAMES)).round().astype(int)
-    return [times[place] for place in places]
 
 
 def _track(
@@ -135,11 +184,40 @@ def _track(
     return places, shown["radius"].to_numpy().reshape(len(times), -1).mean(axis=1)
 
 
-def _cameras(end: Float[np.ndarray, "3"], frames: int) -> list[Camera]:
-    """Slowly around, and at the end where the particles have gathered is in front."""
-    last = math.atan2(end[1], end[0]) + 0.4
-    tilt = math.copysign(_TILT, end[2])
-    return [camera_at(azimuth, tilt) for azimuth in np.linspace(last - _TURN, last, frames)]
+def _disc() -> Float[np.ndarray, "rows columns 4"]:
+    """The light on a sphere; nothing around it."""
+    across = np.linspace(-1, 1, _PIXELS)
+    x, y = np.meshgrid(across, -across)
+    squared = np.clip(1 - x**2 - y**2, 0, None)
+    light = np.clip(_LIGHT[0] * x + _LIGHT[1] * y + _LIGHT[2] * np.sqrt(squared), 0, 1)
+    shade = _DARKEST + (_LIGHTEST - _DARKEST) * np.round(light * _SHADES) / _SHADES
+    inside = np.clip((1 - np.hypot(x, y)) * _PIXELS / 2, 0, 1)
+    return np.dstack([shade, shade, shade, inside])
+
+
+def _circles() -> Float[np.ndarray, "circles points 3"]:
+    """Parallels and meridians: without them nobody sees the camera move."""
+    turn = np.linspace(0, 2 * np.pi, 121)
+    across, along = np.cos(turn), np.sin(turn)
+    parallels = [
+        np.stack([across * math.cos(at), along * math.cos(at), np.full_like(turn, math.sin(at))])
+        for at in (-math.pi / 4, 0.0, math.pi / 4)
+    ]
+    meridians = [
+        np.stack([across * math.cos(at), across * math.sin(at), along])
+        for at in (0.0, math.pi / 4, math.pi / 2, 3 * math.pi / 4)
+    ]
+    return np.stack(parallels + meridians).transpose(0, 2, 1)
+
+
+def _broken(
+    lines: Float[np.ndarray, "lines points 3"],
+) -> tuple[Float[np.ndarray, " joined"], Float[np.ndarray, " joined"]]:
+    """All lines as one, with a hole between any two and where one is on the far side."""
+    seen = np.where(lines[..., 2:] > 0, lines, np.nan)
+    holes = np.full((len(lines), 1, 3), np.nan)
+    joined = np.concatenate([seen, holes], axis=1).reshape(-1, 3)
+    return joined[:, 0], joined[:, 1]
 
 
 def _in_one_palette(pictures: list[Image.Image]) -> list[Image.Image]:

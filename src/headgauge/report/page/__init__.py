@@ -1,30 +1,37 @@
 """report.html: a run as one page that needs nothing but a browser.
 
-content    what the page is told
-columns    frames as compact lists
-heads      the heads: map, curves, samples
-paper      the figures of a reproduction
-schemes    what the schemes of normalisation are called and how they look
-dynamics   a simulation: lines over time, spheres, phase diagrams
-depth      the residual stream by layer, and what is predicted of it
-document   all of it in one file, with the scripts and styles in `assets/`
+scan, reproduction, simulation   what the page of each kind of result has, section by section
+heads                            the heads: map, list, curves, samples
+parts, values                    what sections are made of, and numbers as JSON
+document                         all of it in one file, with the scripts and styles in `assets/`
 """
 
 from pathlib import Path
 
 from headgauge.atomic import one_line, whole_file
-from headgauge.report.page.content import PageContent
+from headgauge.paper import Reproduction
 from headgauge.report.page.document import page_bytes
+from headgauge.report.page.parts import Page
+from headgauge.report.page.reproduction import reproduction_page
+from headgauge.report.page.scan import scan_page
+from headgauge.report.page.simulation import simulation_page
+from headgauge.scanning import ScanResult
+from headgauge.simulation import Simulation
 
-__all__ = ["PageContent", "write_page"]
+
+def page(result: ScanResult | Reproduction | Simulation) -> Page:
+    """What the page of a result shows."""
+    if isinstance(result, Reproduction):
+        return reproduction_page(result)
+    return simulation_page(result) if isinstance(result, Simulation) else scan_page(result)
 
 
-def write_page(folder: Path, content: PageContent) -> Path:
+def write_page(folder: Path, shown: Page) -> Path:
     """FOLDER/report.html, put in place only when it is whole; the same content, the same bytes."""
     target = folder / "report.html"
-    page = page_bytes(content)
+    held = page_bytes(shown)
     with one_line(target):
         folder.mkdir(parents=True, exist_ok=True)
-    with whole_file(target, needed=len(page)) as part:
-        part.write_bytes(page)
+    with whole_file(target, needed=len(held)) as part:
+        part.write_bytes(held)
     return target

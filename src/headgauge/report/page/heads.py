@@ -9,42 +9,34 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from headgauge.registry import measures, names, published
+from headgauge.report.curves import head_template
 from headgauge.report.head_grid import head_grid
-from headgauge.report.page.columns import column, columns, short
-from headgauge.report.words import HEAD_MEASURES, MARKS, MEASURES, Measure
+from headgauge.report.page.parts import Column, Part, filter_by, table
+from headgauge.report.page.values import column, columns, plain
 from headgauge.runs.schema import HEAD
+from headgauge.scanning import ScanResult
+from headgauge.scanning.summary import curves_over_windows, heads_over_windows
 
-CHOICE = ("vectors", "scale", "keys")
-CURVES = (
-    "distance",
-    "expected_printed",
-    "expected_appendix",
-    "expected_upper",
-    "bound_printed",
-    "bound_lower",
-    "bound_upper",
-    "radius",
+LISTED = (
+    "sink_weight",
     "separability",
-    "separability_printed_lower",
-    "separability_printed_upper",
-    "separability_lower",
+    "jacobian_norm",
+    "output_ratio",
+    "entropy_share",
+    "max_logit",
 )
 MOST_NS = 12  # of a choice
 MOST_POINTS = 26_000  # N × choices × heads: more would make the page slow to open
 USUAL_N = 16
 
 
-def head_data(
-    heads: pl.DataFrame,
-    curves: pl.DataFrame,
-    samples: pl.DataFrame,
-    verdicts: pl.DataFrame,
-    head_table: pl.DataFrame,
-) -> dict[str, Any]:
+def heads_part(scan: ScanResult) -> Part:
     """Everything about single heads, at the longest length."""
-    length = heads["length"].max()
+    length = scan.heads["length"].max()
     heads, curves, samples, verdicts = (
-        frame.filter(pl.col("length") == length) for frame in (heads, curves, samples, verdicts)
+        frame.filter(pl.col("length") == length)
+        for frame in (scan.heads, scan.curves, scan.samples, scan.verdicts())
     )
     grid = head_grid(heads)
     modules = {row: module for module, row in grid.row_of.items()}
@@ -54,112 +46,120 @@ def head_data(
         for row, place in np.argwhere(grid.exists).tolist()
     ]
     number_of = {head: number for number, head in enumerate(order)}
+    listed = scan.frame().filter([row in number_of for row in scan.frame().select(HEAD).rows()])
+    means = heads_over_windows(heads)
+    held = _measures(means, listed, order)
+    drawn = _curves(curves, order)
     return {
+        "kind": "heads",
         "length": length,
         "rows": list(grid.labels),
         "columns": list(grid.column_of),
         "blocks": [list(block) for block in grid.blocks],
         "place": [[grid.row_of[head[:3]], grid.column_of[head[3]]] for head in order],
-        "layer": [head[0] for head in order],
-        "occurrence": [head[1] for head in order],
+        "names": [_name(*head) for head in order],
         "module": [head[2] for head in order],
-        "head": [head[3] for head in order],
-        "kv": column(_by_head(heads, order, [pl.col("kv_head").first()])["kv_head"]),
-        "measures": _measures(heads, head_table, order),
+        "kv": column(_by_head(means, order)["kv_head"]),
+        "measures": held,
         "windows": _windows(heads, order),
-        "verdicts": _verdicts(verdicts, number_of),
-        "table": _table(head_table, number_of),
-        "curves": _curves(curves, order),
+        "verdicts": {"of": _numbers(verdicts, number_of)} | columns(verdicts.drop(*HEAD, "length")),
+        "worst": _numbers(listed.head(1), number_of)[0],
+        "table": _table(listed, held, number_of),
+        "curves": drawn,
+        "over_n": list(measures.CURVE_MEASURES) if drawn else [],
+        "figure": plain(head_template()) if drawn else None,
         "samples": _samples(samples, number_of),
     }
 
 
-def words() -> dict[str, Any]:
-    """Titles, units and colours, as everywhere else."""
-    return {
-        "measures": {name: _measure(measure) for name, measure in MEASURES.items()},
-        "marks": {
-            name: {"letter": mark.letter, "colour": mark.colour, "ink": mark.ink}
-            for name, mark in MARKS.items()
-        },
-    }
+def _name(layer: int, occurrence: int, module: str, head: int) -> str:
+    call = f" call {occurrence + 1}" * bool(occurrence)
+    return f"Layer {layer}{call}, head {head}"
 
 
-def _measure(measure: Measure) -> dict[str, Any]:
-    return {
-        "title": measure.title,
-        "unit": measure.unit,
-        "heading": measure.heading.replace("\n", " "),
-        "digits": measure.digits,
-        "low": measure.low,
-        "high": measure.high,
-        "centre": measure.centre,
-        "logarithmic": measure.logarithmic,
-    }
+def _numbers(frame: pl.DataFrame, number_of: dict[Any, int]) -> list[int]:
+    return [number_of[row] for row in frame.select(HEAD).rows()]
 
 
-def _by_head(frame: pl.DataFrame, order: list[Any], wanted: list[pl.Expr]) -> pl.DataFrame:
-    """One row per head, in the page's order; nulls for a head that the frame does not have."""
+def _by_head(frame: pl.DataFrame, order: list[Any]) -> pl.DataFrame:
+    """Its one row per head, in the page's order; nulls for a head that the frame does not have."""
     keys = {name: [head[place] for head in order] for place, name in enumerate(HEAD)}
     listed = pl.DataFrame(keys, schema=frame.select(HEAD).schema)
-    found = frame.group_by(HEAD).agg(wanted)
-    return listed.join(found, on=HEAD, how="left", maintain_order="left")
+    return listed.join(frame, on=HEAD, how="left", maintain_order="left")
 
 
-def _measures(heads: pl.DataFrame, table: pl.DataFrame, order: list[Any]) -> dict[str, list[Any]]:
+def _measures(means: pl.DataFrame, listed: pl.DataFrame, order: list[Any]) -> dict[str, list[Any]]:
     held = {}
-    for name, measure in HEAD_MEASURES.items():
-        # One of the measures is made for the table of heads only.
-        frame = next((each for each in (heads, table) if name in each.columns), None)
+    for name in measures.HEAD_MEASURES:
+        # One of the measures is made for the list of heads only.
+        frame = next((each for each in (means, listed) if name in each.columns), None)
         if frame is not None and frame[name].is_not_null().any():
-            held[name] = column(_by_head(frame, order, [measure.over(name)])[name])
+            held[name] = column(_by_head(frame, order)[name])
     return held
 
 
 def _windows(heads: pl.DataFrame, order: list[Any]) -> dict[str, Any]:
     """The measures of each window: by measure, then by window, then by head."""
     numbers = sorted(heads["window"].unique())
-    names = [name for name in HEAD_MEASURES if name in heads.columns]
-    parts = [
-        _by_head(heads.filter(pl.col("window") == window), order, [pl.col(*names).first()])
-        for window in numbers
+    parts = [_by_head(heads.filter(window=window), order) for window in numbers]
+    there = [name for name in measures.HEAD_MEASURES if name in heads.columns]
+    held = {name: [column(part[name]) for part in parts] for name in there}
+    return {"numbers": numbers, "measures": held}
+
+
+def _table(
+    listed: pl.DataFrame, held: dict[str, list[Any]], number_of: dict[Any, int]
+) -> Part | None:
+    """All heads, the worst first; by verdict, sorted by any number."""
+    rows = listed.to_dicts()
+    for row, number in zip(rows, _numbers(listed, number_of), strict=True):
+        row |= {name: values[number] for name, values in held.items()}
+        row["head"] = [number, _name(*(row[name] for name in HEAD))]
+        row["verdicts"] = row["verdicts"].split(", ")
+    columns = [
+        Column("Head", "head", "link", sorts=True),
+        Column("Verdicts", "verdicts", "verdicts"),
     ]
-    measures = {name: [column(part[name]) for part in parts] for name in names}
-    return {"numbers": numbers, "measures": measures}
-
-
-def _verdicts(verdicts: pl.DataFrame, number_of: dict[Any, int]) -> dict[str, list[Any]]:
-    listed = columns(verdicts.drop(*HEAD, "length"))
-    return {"of": [number_of[row] for row in verdicts.select(HEAD).rows()], **listed}
-
-
-def _table(head_table: pl.DataFrame, number_of: dict[Any, int]) -> dict[str, list[Any]]:
-    """The order of the worst heads, and what only this table has."""
-    known = head_table.filter([row in number_of for row in head_table.select(HEAD).rows()])
-    names = [name for name in ("verdicts", "severity", "separability", "flips") if name in known]
-    listed = columns(known.select(names))
-    return {"of": [number_of[row] for row in known.select(HEAD).rows()], **listed}
+    for name in LISTED:
+        if rows and name in rows[0]:
+            measure = measures.MEASURES[name]
+            hint = f"{measure.title}: {measure.unit}"
+            heading = measure.heading.replace("\n", " ")
+            columns.append(Column(heading, name, "fixed", measure.digits, hint, True))
+    differ = "Share of windows in which a verdict would be another"
+    columns.append(Column("windows differ", "flips", "percent", None, differ, True))
+    counted = "heads, the worst first until a column is pressed"
+    of = [row["verdicts"] for row in rows]
+    return table(
+        columns,
+        rows,
+        "All heads",
+        title="All heads",
+        id="all-heads",
+        look="dense",
+        tall=True,
+        filter=filter_by("verdict-filter", of, names.VERDICTS, counted),
+    )
 
 
 def _curves(curves: pl.DataFrame, order: list[Any]) -> list[dict[str, Any]]:
-    """By choice of vectors and keys: each measure as one list per N, of a number per head."""
+    """By choice of vectors and keys, the usual first: each measure as one list per N, of a number
+    per head."""
     if "rule" in curves.columns:
-        curves = curves.filter(pl.col("rule") == "model")
-    choices = curves.select(CHOICE).unique(maintain_order=True).rows()
+        curves = curves.filter(pl.col("rule") == names.MODEL)
+    curves = curves_over_windows(curves)
+    choices = curves.select(published.CHOICE).unique(maintain_order=True).rows()
+    choices.sort(key=lambda choice: choice != names.USUAL)
     most = max(4, min(MOST_NS, MOST_POINTS // max(1, len(choices) * len(order))))
     found = []
     for choice in choices:
-        named = dict(zip(CHOICE, choice, strict=True))
-        chosen = curves.filter(**named)
+        chosen = curves.filter(**dict(zip(published.CHOICE, choice, strict=True)))
         ns = some_ns(chosen["top_n"].unique().sort().to_list(), most)
-        names = [name for name in CURVES if chosen[name].is_not_null().any()]
-        parts = [
-            _by_head(chosen.filter(pl.col("top_n") == n), order, [pl.col(*names, "rows").mean()])
-            for n in ns
-        ]
-        measures = {name: [column(part[name]) for part in parts] for name in names}
-        rows = [short(part["rows"].max()) for part in parts]
-        found.append({**named, "ns": ns, "rows": rows, "measures": measures})
+        known = [name for name in measures.CURVES if name in chosen.columns]
+        there = [name for name in known if chosen[name].is_not_null().any()]
+        parts = [_by_head(chosen.filter(top_n=n), order) for n in ns]
+        held = {name: [column(part[name]) for part in parts] for name in there}
+        found.append({"words": names.choice_words(choice), "ns": ns, "measures": held})
     return found
 
 

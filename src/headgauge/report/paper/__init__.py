@@ -1,39 +1,105 @@
-"""The figures of a reproduction, fit for a paper: SVG and PDF, and a PNG of the overview."""
+"""The figures of a reproduction: described once, for its page and for its files.
 
-from collections.abc import Mapping
+To add one, describe it in a module here and name it in `page_figures` or `reproduction_figures`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-import polars as pl
-from matplotlib import rc_context
-
-from headgauge.report.figure_files import house_style, save_figure
-from headgauge.report.paper.looks import TYPE
+from headgauge.report.drawing import draw
+from headgauge.report.figure import Figure
+from headgauge.report.figure_files import save_figure
+from headgauge.report.paper.choices import choices_figure, rules_figure
+from headgauge.report.paper.distance import critical, distances
+from headgauge.report.paper.geometry import geometry_in_files, geometry_on_page
 from headgauge.report.paper.overview import overview
-from headgauge.report.paper.selecting import every_table, of_text
-from headgauge.report.paper.sheets import sheets
+from headgauge.report.paper.sensitivity import sensitivity_in_files, sensitivity_on_page
+from headgauge.report.paper.shares import separability, vanishing
+from headgauge.report.paper.tables import (
+    Tables,
+    every_table,
+    of_choice,
+    of_text,
+    shown_choice,
+    switches,
+)
 from headgauge.runs import text_folder
 
 _FORMATS = ("svg", "pdf")
+PANEL_OF = {"fig2a": "fig2", "fig2b": "fig2", "fig2c": "fig2"}  # tables that share a figure
 
 
-def paper_figures(
-    paper: dict[str, pl.DataFrame], captions: Mapping[str, str], folder: Path
-) -> list[Path]:
-    """FOLDER/figures/paper, the overview of all texts, as PNG too, and the figures of each text as
-    SVG and PDF in FOLDER/figures/TEXT.
+def page_figures(paper: Tables, texts: Sequence[str], chosen_on: str | None) -> list[Figure]:
+    """What the page shows of a run; a table that is empty has no figure."""
+    tables = every_table(paper)
+    shared = tuple(switches(tables, texts, chosen_on).values())
+    makers = {
+        "vanishing": vanishing,
+        "fig1": geometry_on_page,
+        "fig2a": partial(distances, along="length"),
+        "fig2b": partial(distances, along="top_n"),
+        "fig2c": critical,
+        "fig3": separability,
+        "fig4": sensitivity_on_page,
+    }
+    made = [make(tables) for name, make in makers.items() if tables[name].height]
+    return [replace(each, switches=(*shared, *each.switches)) for each in made]
 
-    `captions` has a line for each text: the model, the text, what the figures stand on. They show
-    the choice of vectors and keys that the verdicts are about; a panel without data says so.
+
+def reproduction_figures(
+    paper: Tables, captions: Mapping[str, str], text: str
+) -> dict[str, Figure]:
+    """By name each figure on one text, for a file of its own, and `paper`, the overview of all.
+
+    `captions` has a line for each: the model, the text, what the figures stand on. They show the
+    choice of vectors and keys that the verdicts are about; a panel without data says so.
     """
     tables = every_table(paper)
-    texts = {text: of_text(tables, text) for text in captions}
-    place = folder / "figures"
-    with house_style(), rc_context(TYPE):
-        paths = save_figure(overview(texts, captions), place, "paper", ("png", *_FORMATS))
-        for text, mine in texts.items():
-            for name, figure in sheets(mine, captions[text]):
-                paths += save_figure(figure, place / text_folder(text), name, _FORMATS)
+    mine = of_text(tables, text)
+    choice = shown_choice(mine)
+    curves = {name: of_choice(mine[name], choice) for name in ("fig2a", "fig2b", "fig2c", "fig3")}
+    shown = mine | curves | {"fig2c_tests": mine["fig2c_tests"].clear()}
+    made = {
+        "vanishing": vanishing(shown),
+        "fig1": geometry_in_files(shown),
+        "fig2": _side_by_side(shown),
+        "fig3": separability(shown),
+        "fig4": sensitivity_in_files(shown),
+        "choices": choices_figure(mine),
+        "rules": rules_figure(mine),
+    }
+    shared = tuple(switches(shown, [text], None).values())
+    found = {
+        name: replace(figure, switches=(*shared, *figure.switches), run=captions[text])
+        for name, figure in made.items()
+    }
+    return {"paper": overview(tables, captions), **found}
+
+
+def _side_by_side(paper: Tables) -> Figure:
+    """Figures 2a, 2b and 2c in one."""
+    three = [distances(paper, "length"), distances(paper, "top_n"), critical(paper)]
+    return Figure(
+        "fig2",
+        "Figure 2. Distance and critical N",
+        (*three[0].panels, *three[1].panels, three[2].panels[0]),
+        3,
+        switches=tuple(switch for each in three for switch in each.switches),
+        caption=tuple({each.text: each for one in three for each in one.caption}.values()),
+        on_page=False,
+    )
+
+
+def paper_figures(paper: Tables, captions: Mapping[str, str], folder: Path) -> list[Path]:
+    """FOLDER/figures/paper, the overview of all texts, as PNG too, and the figures of each text as
+    SVG and PDF in FOLDER/figures/TEXT."""
+    place, paths = folder / "figures", []
+    for text in captions:
+        overview, *own = reproduction_figures(paper, captions, text).values()
+        if not paths:
+            paths += save_figure(draw(overview), place, "paper", ("png", *_FORMATS))
+        for figure in own:
+            paths += save_figure(draw(figure), place / text_folder(text), figure.name, _FORMATS)
     return paths
-
-
-__all__ = ["paper_figures"]

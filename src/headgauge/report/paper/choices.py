@@ -1,123 +1,207 @@
-"""What depends on the choice of vectors, their length and the keys, beside the paper's numbers."""
+"""Two figures beside the paper's own, for files: all choices, and other rules."""
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import polars as pl
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
 
-from headgauge.report.paper.looks import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    PALE,
-    PAPER_BAND,
-    PAPER_SHARE,
-    Look,
-    band_handle,
+from headgauge.registry.entry import BLUE, GREEN, Entry, Look
+from headgauge.registry.names import choice_words, rules
+from headgauge.registry.published import CHOICE, CRITICAL_SHARE, LEVEL, PLATEAU, SETTLED
+from headgauge.report.figure import Axis, Figure, Mark, Panel, Series
+from headgauge.report.paper.distance import (
+    PAPER_LINE,
 )
-from headgauge.report.paper.page import nothing
-from headgauge.report.paper.selecting import CHOICE
+from headgauge.report.paper.shares import (
+    PLATEAU_BAND,
+    rule_words,
+    share_axes,
+)
+from headgauge.report.paper.tables import (
+    Tables,
+    interval_words,
+    lines,
+    longest,
+    of_choice,
+    sample_words,
+    sentence,
+    shown_choice,
+    span,
+)
 
-_PRINTED = Look("expectation as printed", BLUE, "", "^")
-_CORRECTED = Look("eq. 24", GREEN, "", "v")
-_PAPER = Look(f"the paper's {PAPER_SHARE:g}", BLACK, (0, (6, 2)))
-_AT_16 = Look("N = 16", GREEN, "", "o")
-_RANGE = Look("means from N = 16 on", GREEN, "-")
 _SHARE_TICKS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+PAPER_SHARE = Mark(
+    "x", (CRITICAL_SHARE,), f"{CRITICAL_SHARE:g}, the paper's", PAPER_LINE, in_legend=True
+)
 
 
 def in_order(choices: pl.DataFrame) -> pl.DataFrame:
     """The closest on top, then by how many of the paper's numbers they meet and how far they are
-    from them."""
+    from them; each with its number."""
     by = ["closest", "agrees", "off", *CHOICE]
-    return choices.sort(by, descending=[True, True, False, False, False, False])
+    ordered = choices.sort(by, descending=[True, True, False, False, False, False])
+    return ordered.with_row_index("number", offset=1)
 
 
-def draw_shares(axes: Axes, choices: pl.DataFrame, length: int | None) -> None:
-    """Critical N over L, a line for each choice; `length` is the L of the corrected one."""
-    if choices.is_empty():
-        nothing(axes, "no choices in this run")
-        return
-    corrected = pl.lit(None, pl.Float64) if length is None else pl.col("critical_n_corrected")
-    rows = in_order(choices).with_columns(corrected=corrected / (length or 1))
-    found = rows.select("critical_share", "corrected").unpivot()["value"].drop_nulls()
-    nowhere = share_axis(axes, found, found.len() < 2 * rows.height)
-    for look, column, aside in (
-        (_PRINTED, "critical_share", -0.2),
-        (_CORRECTED, "corrected", 0.2),
-    ):
-        for place, share in enumerate(rows[column]):
-            none = {"markerfacecolor": "white", "markersize": 3, "alpha": 0.6}
-            how = {"markersize": 4.5} if share is not None else none
-            axes.plot([share or nowhere], [place + aside], **look.how(**how))
-    axes.axvline(PAPER_SHARE, **_PAPER.how(linewidth=0.9, zorder=0))
-    _choice_axis(axes, choices)
-
-
-def share_axis(axes: Axes, shares: pl.Series, with_none: bool) -> float:
-    """N/L in even ratios from the smallest to the largest, "none" behind it; where that is."""
-    known = [*shares, PAPER_SHARE]
-    low, high = min(known) / 1.6, max(*known, 2 * PAPER_SHARE) * 1.5
-    nowhere = high * (high / low) ** 0.07
-    axes.set_xscale("log")
-    axes.set_xlim(low, high * (high / low) ** 0.14 if with_none else high)
-    ticks = [tick for tick in _SHARE_TICKS if low <= tick <= high / 1.4]
-    labels = [f"{tick:g}" for tick in ticks]
-    if with_none:
-        axes.axvline(high, color=GREY, linewidth=0.4, zorder=0)
-        ticks, labels = [*ticks, nowhere], [*labels, "none"]
-    axes.set_xticks(ticks, labels=labels)
-    axes.set_xticks([], minor=True)
-    axes.set_xlabel("critical N / L", labelpad=2)
-    return nowhere
-
-
-def draw_plateaus(axes: Axes, choices: pl.DataFrame) -> None:
-    """Separability at N = 16 and its range beyond, and the share of heads within the band."""
-    if choices.is_empty():
-        nothing(axes, "no choices in this run")
-        return
-    axes.axvspan(*PAPER_BAND, color=PALE, linewidth=0, zorder=0)
-    for place, row in enumerate(in_order(choices).iter_rows(named=True)):
-        ends = row["plateau_low"], row["plateau_high"]
-        if None not in ends:
-            axes.plot(ends, [place, place], **_RANGE.how(linewidth=2.4))
-        if row["separability_at_16"] is not None:
-            axes.plot([row["separability_at_16"]], [place], **_AT_16.how())
-        inside = row["heads_in_band"]
-        told = "–" if inside is None else f"{100 * inside:.0f} %"
-        where = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
-        axes.text(1.16, place, told, **where)
-    axes.text(1.16, 1.015, "in the band", transform=axes.transAxes, ha="right", va="bottom")
-    axes.set_xlim(0, 1)
-    axes.set_xlabel(r"$N_s/N$", labelpad=2)
-    _choice_axis(axes, choices)
-    axes.tick_params(labelleft=False)
-
-
-def _choice_axis(axes: Axes, choices: pl.DataFrame) -> None:
-    rows = in_order(choices)
-    named = enumerate(rows.select(*CHOICE, "closest", "measured").rows(), start=1)
+def choices_figure(paper: Tables) -> Figure:
+    """Critical share and plateau of every choice, the closest to the paper on this text on top."""
+    rows = in_order(paper["choices"])
+    length = paper["fig2c"]["length"].max()
+    corrected = pl.col("critical_n_corrected") / (length or 1)  # pyright: ignore
+    rows = rows.with_columns(corrected=corrected if length else pl.lit(None, pl.Float64))
+    named = rows.select(*CHOICE, "closest", "measured", "number").rows()
     labels = [
-        f"{', '.join(row)}{' ★' * near}{' ●' * judged}  {number}"
-        for number, (*row, near, judged) in named
+        f"{', '.join(choice)}{' ★' * near}{' ●' * judged}  {number}"
+        for *choice, near, judged, number in named
     ]
-    axes.set_yticks(range(rows.height), labels=labels)
-    axes.tick_params(axis="y", length=0)
-    for label, judged in zip(axes.get_yticklabels(), rows["measured"], strict=True):
-        label.set_parse_math(False)
-        label.set_fontweight("bold" if judged else "normal")
-    for place in range(rows.height):
-        axes.axhline(place, color=PALE, linewidth=0.5, zorder=-1)
-    axes.set_ylim(rows.height - 0.5, -0.5)
+    inside = ["–" if each is None else f"{100 * each:.0f} %" for each in rows["heads_in_band"]]
+    ends: dict[str, Any] = {"low": rows.height - 0.5, "high": -0.5}
+    y, right = (Axis("", ticks=tuple(enumerate(words)), **ends) for words in (labels, inside))
+    shares = [rows["critical_share"], rows["corrected"]]
+    x, nowhere = share_axis(pl.concat(shares))
+    found = []
+    for column, look, label, aside in (
+        ("critical_share", Look(BLUE, "none", "triangle"), "expectation as printed", -0.2),
+        ("corrected", Look(GREEN, "none", "down"), "eq. 24", 0.2),
+    ):
+        at = [nowhere if share is None else share for share in rows[column]]
+        places = [place + aside for place in range(rows.height)]
+        hollow = rows[column].is_null().to_list()
+        found.append(Series(column, label, look, at, places, hollow=hollow))
+    means = [
+        Series("range", f"means from N = {SETTLED} on", Look(GREEN, width=2.2), [low, high], [n, n])
+        for n, (low, high) in enumerate(rows.select("plateau_low", "plateau_high").rows())
+        if low is not None and high is not None
+    ]
+    settled = rows["separability_at_16"].to_list()
+    dots = Look(GREEN, "none", "circle")
+    means.append(Series("settled", f"N = {SETTLED}", dots, settled, list(range(rows.height))))
+    band = replace(PLATEAU_BAND, kind="x band")
+    empty = "no choices in this run"
+    told = sentence(
+        "● the choice that the verdicts are about",
+        "★ closest to the paper on this text, the others by how many of its numbers they meet",
+        f"hollow: none was found; critical N at level {LEVEL:g}, L = {length or '–'}",
+        f"percent: heads whose mean from N = {SETTLED} on is in the band",
+        f"{span(rows['rows'].round(0), ' to ')} query rows a head",
+    )
+    panels = (
+        Panel(
+            "(a) critical N",
+            x,
+            y,
+            tuple(found) if rows.height else (),
+            (PAPER_SHARE,),
+            empty=empty,
+        ),
+        Panel(
+            "(b) separability; %: heads in the band",
+            Axis("N_s/N", low=0.0, high=1.0),
+            right,
+            tuple(means) if rows.height else (),
+            (band,),
+            empty=empty,
+        ),
+    )
+    height = max(0.17 * rows.height, 0.8)
+    return Figure("choices", "All choices", panels, 2, caption=(told,), panel_height=height)
 
 
-def share_handles() -> list[Artist]:
-    none = {"markerfacecolor": "white", "markersize": 3}
-    hollow = Look("hollow: none was found", GREY, "", "^").handle(**none)
-    return [_PRINTED.handle(), _CORRECTED.handle(), hollow, _PAPER.handle()]
+def share_axis(shares: pl.Series) -> tuple[Axis, float]:
+    """N/L in even ratios from the smallest to the largest, "none" behind it; where that is."""
+    known = [*shares.drop_nulls(), CRITICAL_SHARE]
+    low, high = min(known) / 1.6, max(*known, 2 * CRITICAL_SHARE) * 1.5
+    nowhere = high * (high / low) ** 0.07
+    ticks = [(tick, f"{tick:g}") for tick in _SHARE_TICKS if low <= tick <= high / 1.4]
+    if shares.is_null().any():
+        ticks.append((nowhere, "none"))
+        high = high * (high / low) ** 0.14
+    return Axis("critical N / L", log=True, low=low, high=high, ticks=tuple(ticks)), nowhere
 
 
-def plateau_handles() -> list[Artist]:
-    low, high = PAPER_BAND
-    return [_AT_16.handle(), _RANGE.handle(linewidth=2.4), band_handle(f"{low:.2f} to {high:.2f}")]
+def rules_figure(paper: Tables) -> Figure:
+    """Figures 2b, 2c and 3 again, with other normalisers on the same logits: a line per rule."""
+    choice = rule_choice(paper)
+    over_n, tests, shares = (
+        of_choice(paper[name], choice, None) for name in ("fig2b", "fig2c", "fig3")
+    )
+    over_n, shares = longest(over_n), longest(shares)
+    there = pl.concat([each["rule"] for each in (over_n, tests, shares)])
+    named = rules(there.unique(maintain_order=True).to_list())
+    over_n, shares = (
+        frame.filter(pl.col("measure") == name)
+        for frame, name in ((over_n, "distance"), (shares, "separability"))
+    )
+    sampled = [frame.select("heads", "windows", "rows", "length") for frame in (over_n, shares)]
+    small = sentence(
+        choice_words(choice),
+        rule_words(list(named)),
+        sample_words(pl.concat(sampled)),
+        interval_words(over_n) if len(over_n) else "",
+        f"critical N: printed expectation, level {span(strictest(tests)['level'])}",
+        "bars: 95 % bootstrap over heads; an arrow: none up to where it begins",
+        f"broken line and shade: the paper's {CRITICAL_SHARE:g} L and {PLATEAU[0]} to {PLATEAU[1]}",
+    )
+    x = Axis("N, tokens selected", "N", log=True)
+    panels = (
+        Panel(
+            f"(a) L = {span(over_n['length'])}",
+            x,
+            Axis("distance d̃", low=0.0),
+            tuple(lines(over_n, named, "top_n", by="rule")),
+            empty="no distances in this run",
+        ),
+        rule_criticals(strictest(tests), named),
+        Panel(
+            f"(c) L = {span(shares['length'])}",
+            *share_axes(shares),
+            tuple(lines(shares, named, "top_n", by="rule")),
+            (Mark("y band", PLATEAU),),
+            empty="no separability in this run",
+        ),
+    )
+    return Figure("rules", "Other rules", panels, 3, caption=(small,))
+
+
+def rule_choice(paper: Tables) -> tuple[str, ...]:
+    """The choice the other figures show where rules were put on it, else the first with rules."""
+    choice = shown_choice(paper)
+    others = [paper[name].filter(pl.col("rule") != "model") for name in ("fig2b", "fig2c", "fig3")]
+    there = pl.concat([frame.select(CHOICE) for frame in others]).unique(maintain_order=True).rows()
+    return choice if choice in there or not there else there[0]
+
+
+def strictest(tests: pl.DataFrame) -> pl.DataFrame:
+    printed = tests.filter(pl.col("expected") == "printed")
+    return printed.filter(pl.col("level") == pl.col("level").min())
+
+
+def rule_criticals(tests: pl.DataFrame, named: Mapping[str, Entry]) -> Panel:
+    """The critical N of each rule at the longest L, one below the other; the numbers are written
+    beside them."""
+    rows = longest(tests)
+    found = []
+    for place, (rule, entry) in enumerate(named.items()):
+        for row in rows.filter(rule=rule).iter_rows(named=True):
+            none = row["critical_n"] is None
+            at = row["tried"] if none else row["critical_n"]
+            look = replace(entry.look, line="none", **{"marker": "right"} if none else {})
+            words = f"none up to {at}" if none else str(at)
+            bar = row["low"] is not None and row["high"] is not None
+            beside = None if bar else [words]
+            found.append(Series(rule, entry.title, look, [at], [place], names=beside))
+            if bar:  # and its number at the end of it
+                thin, ends = Look(entry.look.colour, width=0.7), [row["low"], row["high"]]
+                found.append(Series(rule, "", thin, ends, [place, place], names=[None, words]))
+    length = rows["length"].max()
+    paper = () if length is None else (Mark("x", (CRITICAL_SHARE * length,), look=PAPER_LINE),)  # pyright: ignore
+    y = Axis("", ticks=(), low=len(named) - 0.5, high=-0.5)
+    title = f"(b) critical N, L = {span(rows['length'])}"
+    return Panel(
+        title,
+        Axis("critical N", "N", log=True),
+        y,
+        tuple(found),
+        paper,
+        empty="no tests in this run",
+    )

@@ -1,20 +1,19 @@
-// A chart of lines, bands, boxes and points. It draws what it is given; `chart_input.js` moves it.
+// A chart of series and marks. It draws what it is given; `chart_input.js` moves it.
 //
-// spec: {x: {label, name}, y: {label}, series: [{id, name, colour, dash, line, marker, open,
-//        look: {colour, dash, wide} in place of colour and dash,
-//        points: [{x, y, low, high, open, apart: off the line, title, facts: [[label, text]]}],
-//        boxes: [{x, minimum, q25, median, q75, maximum}]}],
-//        shades: [{from, to}], levels: [{y, label}], circles: [{x, y, r, name}],
-//        reach: a y that is always in view,
-//        start: {x: [low, high], y: […]} where the first view is not everything}
+// panel: a panel of the description, for its title and axes
+// options: {label, hidden: ids of what is not shown, redraw() after one was pressed, tallest}
+// spec: {series: [{id, label, look, points: [{x, y, low, high, open, apart, text, title,
+//        facts: [[label, text]]}], boxes: [{x, minimum, q25, median, q75, maximum}], filledTo}],
+//        marks: as the description has them}
 
-function createChart(options) {
+function createChart(panel, options) {
   const chart = {
+    panel,
     options,
     spec: null,
     zoom: null,
-    hidden: options.hidden instanceof Set ? options.hidden : new Set(options.hidden || []),
-    log: { x: Boolean(options.logX), y: Boolean(options.logY) },
+    hidden: options.hidden,
+    log: { x: Boolean(panel.x.log), y: Boolean(panel.y.log) },
     picture: svg('svg', {
       class: 'chart',
       role: 'img',
@@ -23,13 +22,11 @@ function createChart(options) {
       'aria-roledescription': 'chart; arrow keys read its points, plus and minus zoom, 0 shows all',
     }),
     legend: el('ul', { class: 'legend', 'aria-label': 'Lines: press to hide or show' }),
-    tools: el('div', { class: 'tools' }),
     clip: freshId('clip'),
     cursor: null,
   };
   chart.holder = el('div', { class: 'chart-holder' }, chart.picture);
-  chart.whole = el('div', { class: 'chart-whole' }, chart.tools, chart.holder, chart.legend);
-  addTools(chart);
+  chart.whole = el('div', { class: 'chart-whole' }, toolsOf(chart), chart.holder, chart.legend);
   listen(chart);
   new ResizeObserver(() => {
     if (chart.spec && chart.holder.clientWidth !== chart.width) draw(chart);
@@ -37,44 +34,39 @@ function createChart(options) {
   return chart;
 }
 
-function addTools(chart) {
-  const { options } = chart;
+function toolsOf(chart) {
+  const { panel } = chart;
   const toggle = (axis) =>
     checkbox(`log ${axis}`, chart.log[axis], (on) => {
       chart.log[axis] = on;
       setZoom(chart, null);
     });
+  const zoomer = (sign, name, factor) =>
+    el(
+      'button',
+      {
+        type: 'button',
+        'aria-label': name,
+        title: name,
+        on: { click: () => zoomBy(chart, factor) },
+      },
+      sign,
+    );
   chart.reset = el(
     'button',
     { type: 'button', class: 'reset', on: { click: () => setZoom(chart, null) } },
     'Reset',
   );
-  chart.tools.append(
-    el('span', { class: 'chart-title' }, options.title || ''),
-    ...['x', 'y'].filter((axis) => options[`can${axis.toUpperCase()}`]).map(toggle),
+  return el(
+    'div',
+    { class: 'tools' },
+    el('span', { class: 'chart-title' }, panel.title),
+    ['x', 'y'].filter((axis) => panel[axis].can_log).map(toggle),
     el(
       'span',
       { class: 'zoomers' },
-      el(
-        'button',
-        {
-          type: 'button',
-          'aria-label': 'Zoom in',
-          title: 'Zoom in',
-          on: { click: () => zoomBy(chart, 0.5) },
-        },
-        '+',
-      ),
-      el(
-        'button',
-        {
-          type: 'button',
-          'aria-label': 'Zoom out',
-          title: 'Zoom out',
-          on: { click: () => zoomBy(chart, 2) },
-        },
-        '−',
-      ),
+      zoomer('+', 'Zoom in', 0.5),
+      zoomer('−', 'Zoom out', 2),
       chart.reset,
     ),
   );
@@ -91,32 +83,29 @@ function shown(chart) {
   return chart.spec.series.filter((series) => !chart.hidden.has(series.id));
 }
 
+function shownMarks(chart) {
+  return chart.spec.marks.filter((mark) => !chart.hidden.has(mark.label));
+}
+
 function draw(chart) {
-  const { picture, options } = chart;
+  const { picture, panel } = chart;
   const width = Math.max(220, chart.holder.clientWidth || 600);
-  const ratio = options.equal ? 0.95 : 0.56;
+  const [ratio, least] = panel.equal ? [0.95, 240] : [0.56, 250];
   const height = Math.round(
-    Math.min(options.tallest || 400, Math.max(options.equal ? 240 : 250, width * ratio)),
+    Math.min(chart.options.tallest || 420, Math.max(least, width * ratio)),
   );
   Object.assign(chart, { width: chart.holder.clientWidth, size: [width, height] });
-  const edge = { left: 58, right: 14, top: 26, bottom: 44 };
-  chart.plot = {
-    left: edge.left,
-    top: edge.top,
-    right: width - edge.right,
-    bottom: height - edge.bottom,
-  };
+  chart.plot = { left: 58, top: 26, right: width - 14, bottom: height - 44 };
   setScales(chart);
   picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
   picture.setAttribute('height', height);
   picture.replaceChildren(
     clipOf(chart),
-    ...backdrop(chart),
-    ...axes(chart),
+    ...frameOf(chart),
     svg(
       'g',
       { 'clip-path': `url(#${chart.clip})` },
-      ...overlays(chart),
+      ...shownMarks(chart).map((mark) => drawMark(chart, mark)),
       ...shown(chart)
         .reverse()
         .map((series) => drawSeries(chart, series)),
@@ -135,48 +124,45 @@ function draw(chart) {
   drawLegend(chart);
 }
 
+// The least and the largest of all that is shown.
 function extent(chart, axis) {
-  const values = [];
   const log = chart.log[axis];
+  let [low, high] = [Infinity, -Infinity];
   const take = (value) => {
-    if (!missing(value) && Number.isFinite(value) && (!log || value > 0)) values.push(value);
+    if (missing(value) || !Number.isFinite(value) || (log && value <= 0)) return;
+    [low, high] = [Math.min(low, value), Math.max(high, value)];
   };
-  for (const series of shown(chart)) {
-    for (const point of series.points || []) {
+  for (const { points, boxes } of shown(chart)) {
+    for (const point of points) {
       take(point[axis]);
-      if (axis === 'y') {
-        take(point.low);
-        take(point.high);
-      }
+      if (axis === 'y') [point.low, point.high].forEach(take);
     }
-    for (const box of series.boxes || []) {
-      if (axis === 'x') take(box.x);
-      else {
-        take(box.minimum);
-        take(box.maximum);
-      }
-    }
+    for (const box of boxes || [])
+      (axis === 'x' ? [box.x] : [box.minimum, box.maximum]).forEach(take);
   }
-  for (const circle of chart.spec.circles || []) {
-    take(circle[axis] - circle.r);
-    take(circle[axis] + circle.r);
+  for (const { kind, values } of shownMarks(chart)) {
+    if (kind === axis) take(values[0]);
+    if (kind === 'words') take(values[axis === 'x' ? 0 : 1]);
+    if (kind === 'circle')
+      [-1, 1].forEach((side) => take(values[axis === 'x' ? 0 : 1] + side * values[2]));
   }
-  if (axis === 'y')
-    [chart.spec.reach, ...(chart.spec.levels || []).map((level) => level.y)].forEach(take);
-  const floor = axis === 'y' && log ? chart.options.floorY : undefined;
-  const ends = values.length
-    ? [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))]
-    : [log ? 1 : 0, log ? 10 : 1];
-  return floor === undefined ? ends : [Math.max(floor, ends[0]), Math.max(floor * 10, ends[1])];
+  if (low > high) [low, high] = log ? [1, 10] : [0, 1];
+  const { floor } = chart.panel[axis];
+  return !log || missing(floor) ? [low, high] : [Math.max(floor, low), Math.max(floor * 10, high)];
 }
 
 function setScales(chart) {
-  const { plot, zoom, log } = chart;
-  const start = chart.spec.start || {};
-  const domain = (axis) =>
-    (zoom && zoom[axis]) || start[axis] || padded(extent(chart, axis), log[axis]);
+  const { plot, zoom, log, panel } = chart;
+  const domain = (axis) => {
+    if (zoom) return zoom[axis];
+    const ends = padded(extent(chart, axis), log[axis]);
+    const set = [panel[axis].low, panel[axis].high];
+    return ends.map((each, side) =>
+      missing(set[side]) || (log[axis] && set[side] <= 0) ? each : set[side],
+    );
+  };
   let [xs, ys] = [domain('x'), domain('y')];
-  if (chart.options.equal) [xs, ys] = sameUnits(xs, ys, plot);
+  if (panel.equal) [xs, ys] = sameUnits(xs, ys, plot);
   chart.x = scale(xs, [plot.left, plot.right], log.x);
   chart.y = scale(ys, [plot.bottom, plot.top], log.y);
 }

@@ -1,103 +1,87 @@
 // What stands around and behind the lines of a chart.
 
 function clipOf({ clip, plot }) {
+  const [width, height] = [plot.right - plot.left, plot.bottom - plot.top];
   return svg(
     'defs',
     null,
-    svg(
-      'clipPath',
-      { id: clip },
-      svg('rect', {
-        x: plot.left,
-        y: plot.top,
-        width: plot.right - plot.left,
-        height: plot.bottom - plot.top,
-      }),
-    ),
+    svg('clipPath', { id: clip }, svg('rect', { x: plot.left, y: plot.top, width, height })),
   );
 }
 
-function backdrop({ plot, spec, y }) {
-  const held = (value) => Math.max(plot.top, Math.min(plot.bottom, y(value)));
-  return (spec.shades || []).map((shade) => {
-    const [top, bottom] = [held(shade.to), held(shade.from)];
-    return svg('rect', {
-      class: 'shade',
-      x: plot.left,
-      width: plot.right - plot.left,
-      y: top,
-      height: Math.max(0, bottom - top),
-    });
-  });
-}
-
-function axes({ plot, x, y, spec, options }) {
+function frameOf({ plot, x, y, spec, panel }) {
   const parts = [];
-  const wide = (plot.right - plot.left) / (options.equal ? 58 : 62);
-  for (const tick of ticksOf(x, wide)) {
+  const [wide, high] = [plot.right - plot.left, plot.bottom - plot.top];
+  for (const [tick, text] of ticksOf(x, panel.x.ticks, wide / 62)) {
     const at = x(tick).toFixed(1);
+    const place = { class: 'tick', x: at, y: plot.bottom + 16, 'text-anchor': 'middle' };
     parts.push(
       svg('line', { class: 'grid', x1: at, x2: at, y1: plot.top, y2: plot.bottom }),
-      svg(
-        'text',
-        { class: 'tick', x: at, y: plot.bottom + 16, 'text-anchor': 'middle' },
-        tickText(tick),
-      ),
+      svg('text', place, text),
     );
   }
-  for (const tick of ticksOf(y, (plot.bottom - plot.top) / 38)) {
+  for (const [tick, text] of ticksOf(y, panel.y.ticks, high / 38)) {
     const at = y(tick);
+    const place = { class: 'tick', x: plot.left - 7, y: (at + 4).toFixed(1), 'text-anchor': 'end' };
     parts.push(
-      svg('line', {
-        class: 'grid',
-        x1: plot.left,
-        x2: plot.right,
-        y1: at.toFixed(1),
-        y2: at.toFixed(1),
-      }),
-      svg(
-        'text',
-        { class: 'tick', x: plot.left - 7, y: (at + 4).toFixed(1), 'text-anchor': 'end' },
-        tickText(tick),
-      ),
+      svg('line', { class: 'grid', x1: plot.left, x2: plot.right, y1: at, y2: at }),
+      svg('text', place, text),
     );
   }
+  const middle = { x: (plot.left + plot.right) / 2, 'text-anchor': 'middle' };
   parts.push(
     svg('path', { class: 'axis', d: `M${plot.left} ${plot.top}V${plot.bottom}H${plot.right}` }),
-    svg(
-      'text',
-      {
-        class: 'axis-label',
-        x: (plot.left + plot.right) / 2,
-        y: plot.bottom + 36,
-        'text-anchor': 'middle',
-      },
-      spec.x.label,
-    ),
-    svg('text', { class: 'axis-label', x: 4, y: 13 }, spec.y.label),
+    svg('text', { class: 'axis-label', ...middle, y: plot.bottom + 36 }, panel.x.label),
+    svg('text', { class: 'axis-label', x: 4, y: 13 }, panel.y.label),
   );
+  if (!spec.series.length)
+    parts.push(
+      svg(
+        'text',
+        { class: 'empty', ...middle, y: (plot.top + plot.bottom) / 2 },
+        panel.empty || 'nothing was measured',
+      ),
+    );
   return parts;
 }
 
-function overlays({ spec, x, y, plot }) {
-  const circles = (spec.circles || []).map((each) =>
-    svg('ellipse', {
-      class: `ring ${each.name}`,
-      cx: x(each.x),
-      cy: y(each.y),
-      rx: Math.abs(x(each.x + each.r) - x(each.x)),
-      ry: Math.abs(y(each.y + each.r) - y(each.y)),
-    }),
-  );
-  const levels = (spec.levels || []).map((each) =>
-    svg(
-      'g',
-      null,
-      svg('line', { class: 'level', x1: plot.left, x2: plot.right, y1: y(each.y), y2: y(each.y) }),
-      svg('text', { class: 'level-label', x: plot.left + 5, y: y(each.y) - 4 }, each.label),
-    ),
-  );
-  return [...circles, ...levels];
+function drawMark({ x, y, plot }, { kind, values, label, look }) {
+  const [a, b, r] = values;
+  const group = dress(svg('g', { class: 'mark' }), look);
+  const words = (left, top) => svg('text', { class: 'mark-label', x: left, y: top }, label || '');
+  const held = (value, ends) => Math.max(ends[0], Math.min(ends[1], value));
+  if (kind === 'y')
+    group.append(
+      svg('path', { class: 'line', d: `M${plot.left} ${y(a)}H${plot.right}` }),
+      words(plot.left + 5, y(a) - 4),
+    );
+  else if (kind === 'x')
+    group.append(
+      svg('path', { class: 'line', d: `M${x(a)} ${plot.top}V${plot.bottom}` }),
+      words(x(a) + 4, plot.top + 12),
+    );
+  else if (kind === 'circle')
+    group.append(
+      svg('ellipse', {
+        class: 'ring',
+        cx: x(a),
+        cy: y(b),
+        rx: Math.abs(x(a + r) - x(a)),
+        ry: Math.abs(y(b + r) - y(b)),
+      }),
+    );
+  else if (kind === 'words') group.append(words(x(a), y(b)));
+  else {
+    const [xs, ys] = [
+      [plot.left, plot.right],
+      [plot.top, plot.bottom],
+    ];
+    const [left, right] = kind === 'x band' ? [a, b].map((each) => held(x(each), xs)) : xs;
+    const [top, bottom] = kind === 'y band' ? [b, a].map((each) => held(y(each), ys)) : ys;
+    const size = { width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
+    group.append(svg('rect', { class: 'shade', x: left, y: top, ...size }));
+  }
+  return group;
 }
 
 // An upright line at a time that something else sets; it moves without a new drawing.

@@ -36,8 +36,9 @@ function inPlot({ plot }, [x, y]) {
 // Every point that can be read, with its place on the picture.
 function readable(chart) {
   const found = [];
-  for (const series of shown(chart)) {
-    for (const point of series.points || []) {
+  // What has neither a name nor a point of its own is a band around another.
+  for (const series of shown(chart).filter(({ label, look }) => label || look.marker)) {
+    for (const point of series.points) {
       const spot = spotOf(chart, point);
       if (spot && inPlot(chart, spot)) found.push({ series, point, spot });
     }
@@ -49,14 +50,14 @@ function nearest(chart, [x, y]) {
   let best = null;
   let least = Infinity;
   for (const each of readable(chart)) {
-    const far = (each.spot[0] - x) ** 2 + (each.spot[1] - y) ** 2 * (chart.options.equal ? 1 : 0.5);
+    const far = (each.spot[0] - x) ** 2 + (each.spot[1] - y) ** 2 * (chart.panel.equal ? 1 : 0.5);
     if (far < least) [best, least] = [each, far];
   }
   return best;
 }
 
 function read(chart, found) {
-  const { picture, options } = chart;
+  const { picture, panel } = chart;
   if (!found) {
     hideTip();
     return;
@@ -66,25 +67,27 @@ function read(chart, found) {
   chart.reading = found;
   const mark = picture.querySelector('.cursor');
   mark.replaceChildren(
-    options.equal ? '' : svg('line', { x1: x, x2: x, y1: chart.plot.top, y2: chart.plot.bottom }),
+    panel.equal ? '' : svg('line', { x1: x, x2: x, y1: chart.plot.top, y2: chart.plot.bottom }),
     svg('circle', { cx: x, cy: y, r: 6 }),
   );
   const box = picture.getBoundingClientRect();
   const unit = box.width / chart.size[0];
-  const title = found.point.title || `${chart.spec.x.name || 'x'} = ${sig(found.point.x)}`;
+  const place = `${panel.x.short || 'x'} = ${tickName(panel.x, found.point.x)}`;
+  const title = found.point.title || place;
   showTip(
     box.left + x * unit,
     box.top + y * unit,
     el('strong', { class: 'tip-title' }, title),
-    tipLines(options.equal ? [] : valuesAt(chart, found)),
-    tipLines(found.point.facts || []),
+    tipLines(panel.equal ? [] : valuesAt(chart, found)),
+    tipLines(found.point.facts),
   );
 }
 
 // All lines at the same x, the one that was meant in bold.
 function valuesAt(chart, found) {
-  return shown(chart).flatMap((series) =>
-    (series.points || [])
+  const named = shown(chart).filter((series) => series.label || series === found.series);
+  return named.flatMap((series) =>
+    series.points
       .filter((point) => point.x === found.point.x && !missing(point.y))
       .map((point) => {
         const interval =
@@ -92,7 +95,7 @@ function valuesAt(chart, found) {
             ? ''
             : ` (${sig(point.low, 4)} to ${sig(point.high, 4)})`;
         const value = point.text || sig(point.y) + interval;
-        return [series.name, value, { strong: point === found.point, swatch: swatch(series) }];
+        return [series.label, value, { strong: point === found.point, swatch: swatch(series) }];
       }),
   );
 }

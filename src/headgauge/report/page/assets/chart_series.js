@@ -1,62 +1,74 @@
 // One series of a chart: its band, line, boxes and points, and its entry in the legend.
 
 // Where a point is drawn; null where it cannot be (zero on a logarithmic axis).
-function spotOf(chart, point) {
+function spotOf({ panel, log, x, y }, point) {
   if (missing(point.x) || missing(point.y)) return null;
-  const floor = chart.log.y ? chart.options.floorY : undefined;
-  const y = floor === undefined ? point.y : Math.max(point.y, floor);
-  if ((chart.log.x && point.x <= 0) || (chart.log.y && y <= 0)) return null;
-  return [chart.x(point.x), chart.y(y)];
+  const held = (axis) =>
+    log[axis] && !missing(panel[axis].floor)
+      ? Math.max(point[axis], panel[axis].floor)
+      : point[axis];
+  const [across, up] = [held('x'), held('y')];
+  if ((log.x && across <= 0) || (log.y && up <= 0)) return null;
+  return [x(across), y(up)];
 }
 
+const through = (spots) => spots.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join('L');
+
 function drawSeries(chart, series) {
-  const points = (series.points || [])
+  const { look } = series;
+  const points = series.points
     .map((point) => [point, spotOf(chart, point)])
     .filter((each) => each[1]);
-  const group = dress(svg('g', { 'data-series': series.id }), series);
-  if (series.band !== false) group.append(...bandOf(chart, series, points));
+  const group = dress(svg('g', { 'data-series': series.id }), look);
   const along = points.filter(([point]) => !point.apart);
-  if (series.line !== false && along.length > 1) {
-    const path = along
-      .map(([, [x, y]], place) => `${place ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`)
-      .join('');
-    group.append(svg('path', { class: seriesClass(series, 'line'), d: path }));
-  }
+  group.append(...areasOf(chart, series, along));
+  if (look.line !== 'none' && along.length > 1)
+    group.append(svg('path', { class: 'line', d: `M${through(along.map(([, spot]) => spot))}` }));
   group.append(...(series.boxes || []).map((box) => boxOf(chart, series, box)));
-  if (series.marker !== false) {
-    const radius = series.radius || (points.length > 60 ? 2 : 3);
+  const radius = (points.length > 60 || look.marker === 'dot' ? 2 : 3) * (look.size || 1);
+  if (look.marker)
     for (const [point, [x, y]] of points) {
       group.append(
         svg('path', {
-          class: seriesClass(
-            series,
-            point.open || series.open ? 'marker open' : point.apart ? 'marker faint' : 'marker',
-          ),
-          d: shapePath(point.shape || shapeOf(series), x, y, point.radius || radius),
+          class: `marker${point.open ? ' open' : ''}${point.apart ? ' apart' : ''}`,
+          d: shapePath(look.marker, x, y, radius),
           'data-x': point.x,
           'data-y': point.y,
         }),
       );
     }
-  }
   return group;
 }
 
-function bandOf(chart, series, points) {
-  const held = points
+// A band, or bars at points without a line; the area up to another series.
+function areasOf(chart, series, along) {
+  const held = along
     .map(([point]) => point)
-    .filter((point) => !point.apart && !missing(point.low) && !missing(point.high))
+    .filter((point) => !missing(point.low) && !missing(point.high))
     .filter((point) => !chart.log.y || point.high > 0);
-  if (!held.length) return [];
   // Below zero there is no place on a logarithmic axis: the band goes to its foot.
   const least = chart.log.y ? chart.y.domain[0] / 10 : -Infinity;
-  const at = (point, side) =>
-    `${chart.x(point.x).toFixed(1)} ${chart.y(Math.max(least, point[side])).toFixed(1)}`;
-  const above = held.map((point) => at(point, 'high'));
-  const below = held.map((point) => at(point, 'low'));
-  const around = [...above, ...below.reverse()].join('L');
-  const look = held.length === 1 ? 'line' : 'band';
-  return [svg('path', { class: seriesClass(series, look), d: `M${around}Z` })];
+  const at = (side) => (point) => [chart.x(point.x), chart.y(Math.max(least, point[side]))];
+  const [above, below] = [held.map(at('high')), held.map(at('low'))];
+  const parts = [];
+  const { line, marker } = series.look;
+  if ((line === 'none' && marker) || held.length === 1)
+    parts.push(
+      ...above.map((top, place) =>
+        svg('path', { class: 'whisker', d: `M${through([top, below[place]])}` }),
+      ),
+    );
+  else if (held.length)
+    parts.push(
+      svg('path', { class: 'band', d: `M${through([...above, ...below.reverse()])}Z` }),
+    );
+  const other = shown(chart).find(({ id }) => id === series.filledTo);
+  if (other) {
+    const back = other.points.map((point) => spotOf(chart, point)).filter(Boolean);
+    const spots = [...along.map(([, spot]) => spot), ...back.reverse()];
+    parts.push(svg('path', { class: 'band', d: `M${through(spots)}Z` }));
+  }
+  return parts;
 }
 
 function boxOf(chart, series, box) {
@@ -65,14 +77,12 @@ function boxOf(chart, series, box) {
     .slice(1)
     .map((each, place) => each - all[place])
     .filter((gap) => gap > 0.5);
-  const wide = Math.max(
-    2.5,
-    Math.min(18, 0.62 * (gaps.length ? gaps.reduce((a, b) => Math.min(a, b)) : 18)),
-  );
+  const wide = Math.max(2.5, Math.min(18, 0.62 * gaps.reduce((a, b) => Math.min(a, b), 29)));
   const x = chart.x(box.x);
   const y = (name) => chart.y(box[name]).toFixed(1);
-  const group = svg('g', { class: seriesClass(series, 'boxplot'), 'data-x': box.x });
-  group.append(
+  return svg(
+    'g',
+    { class: 'boxplot', 'data-x': box.x },
     svg('path', {
       class: 'whisker',
       d: `M${x} ${y('minimum')}V${y('q25')}M${x} ${y('q75')}V${y('maximum')}`,
@@ -86,39 +96,34 @@ function boxOf(chart, series, box) {
     }),
     svg('path', { class: 'median', d: `M${x - wide / 2} ${y('median')}h${wide}` }),
   );
-  return group;
+}
+
+// What can be pressed: [id, words, swatch], each once.
+function legendOf({ spec }) {
+  const series = spec.series.filter(({ label }) => label);
+  const marks = spec.marks.filter((mark) => mark.in_legend);
+  const entries = [
+    ...series.map((each) => [each.id, each.label, () => swatch(each)]),
+    ...marks.map((each) => [each.label, each.label, () => swatch(each)]),
+  ];
+  return entries.filter(([id], place) => entries.findIndex((each) => each[0] === id) === place);
 }
 
 function drawLegend(chart) {
-  chart.legend.replaceChildren(
-    ...chart.spec.series
-      .filter((series) => series.name)
-      .map((series) => {
-        const on = !chart.hidden.has(series.id);
-        const press = () => {
-          if (on) chart.hidden.add(series.id);
-          else chart.hidden.delete(series.id);
-          for (const each of chart.options.together || [chart]) draw(each);
-          const again = [...chart.legend.querySelectorAll('button')].find(
-            (each) => each.dataset.series === series.id,
-          );
-          if (again) again.focus();
-        };
-        return el(
-          'li',
-          null,
-          el(
-            'button',
-            {
-              type: 'button',
-              'aria-pressed': String(on),
-              'data-series': series.id,
-              on: { click: press },
-            },
-            swatch(series),
-            el('span', null, series.name),
-          ),
-        );
-      }),
-  );
+  const { legend, hidden } = chart;
+  const button = ([id, label, sign]) => {
+    const press = () => {
+      if (!hidden.delete(id)) hidden.add(id);
+      chart.options.redraw();
+      [...legend.querySelectorAll('button')].find((each) => each.dataset.series === id).focus();
+    };
+    const pressed = String(!hidden.has(id));
+    return el(
+      'button',
+      { type: 'button', 'aria-pressed': pressed, 'data-series': id, on: { click: press } },
+      sign(),
+      el('span', null, label),
+    );
+  };
+  legend.replaceChildren(...legendOf(chart).map((each) => el('li', null, button(each))));
 }

@@ -93,14 +93,51 @@ function placeOf(times, time) {
   return [low, (time - times[low]) / (times[high] - times[low])];
 }
 
-// A column of rows sorted by time, straight between them; null outside.
-function valueAt(rows, name, time) {
-  const times = rows.map((row) => row.time);
+// A list over sorted times, straight between them; null outside. Words stand at the nearer time.
+function valueAt(times, values, time) {
   const slack = 1e-4 * Math.abs(time); // times are told to five digits
-  if (!rows.length || time < times[0] - slack || time > times[times.length - 1] + slack)
+  if (!times.length || time < times[0] - slack || time > times[times.length - 1] + slack)
     return null;
   const [before, share] = placeOf(times, time);
-  const [a, b] = [rows[before][name], rows[Math.min(rows.length - 1, before + 1)][name]];
-  if (missing(a) || missing(b)) return share > 0.5 ? b : a;
-  return a + share * (b - a);
+  const [a, b] = [values[before], values[Math.min(values.length - 1, before + 1)]];
+  return typeof a === 'number' && typeof b === 'number' ? a + share * (b - a) : share > 0.5 ? b : a;
 }
+
+// What the lines of figures say at the clock's time: a row for each line.
+// columns: [{figure, axis of its panel, fact of its lines or '', and what a table's column has}]
+function createReadout({ columns, label, lead }, figures, clock) {
+  const made = table({ label, look: 'dense one-line', columns: [lead, ...columns], rows: [] });
+  const caption = el('p', { class: 'where' });
+  const of = (name) => figures.find(({ description }) => description.name === name);
+  clock.follow((time) => {
+    const lines = new Map(); // by name: its cells
+    columns.forEach(({ figure, axis, fact }, place) => {
+      const panel = of(figure).made.panels().find(({ y }) => y.label === axis);
+      for (const { name, x, y, facts = {} } of (panel && panel.series) || []) {
+        if (!(name in DATA.words.schemes)) continue; // a guide for the eye
+        if (!lines.has(name)) lines.set(name, [name, ...columns.map(() => null)]);
+        lines.get(name)[place + 1] = valueAt(x, fact ? facts[fact] || [] : y, time);
+      }
+    });
+    made.update([...lines.values()]);
+    const used = figures.filter(({ description }) =>
+      columns.some(({ figure }) => figure === description.name),
+    );
+    caption.textContent = used.map((each) => each.made.words()).join('. ');
+  });
+  return el('div', { id: 'readout' }, made.whole, caption);
+}
+
+// Spheres, figures and a readout that follow one slider.
+function timedPart({ times, spheres, figures, readout }) {
+  // Without two times there is nothing to slide through; what would follow stands still.
+  const clock = times.length > 1 ? createClock(times) : STILL;
+  const balls = spheres ? createSpheres(spheres, clock) : null;
+  const { whole, made } = figuresPart({ figures }, clock);
+  const drawn = figures.map((description, place) => ({ description, made: made[place] }));
+  const told = readout && clock !== STILL ? createReadout(readout, drawn, clock) : null;
+  clock.start();
+  return el('div', { class: 'timed' }, clock.bar, balls, told, whole);
+}
+
+const STILL = { bar: null, start() {}, again() {}, follow() {} };

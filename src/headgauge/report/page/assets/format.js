@@ -1,26 +1,14 @@
 // Numbers and tokens as a reader sees them.
 
 const DASH = '–';
-const SUPERSCRIPT = {
-  '-': '⁻',
-  0: '⁰',
-  1: '¹',
-  2: '²',
-  3: '³',
-  4: '⁴',
-  5: '⁵',
-  6: '⁶',
-  7: '⁷',
-  8: '⁸',
-  9: '⁹',
-};
+const SUPERSCRIPT = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 function missing(value) {
   return value === null || value === undefined || Number.isNaN(value);
 }
 
 function tenTo(exponent) {
-  return `10${[...String(exponent)].map((each) => SUPERSCRIPT[each]).join('')}`;
+  return `10${[...String(exponent)].map((each) => SUPERSCRIPT[each] || '⁻').join('')}`;
 }
 
 // Up to `digits` significant digits, with powers of ten only where zeros would have to be counted.
@@ -40,9 +28,9 @@ function sig(value, digits = 5) {
 }
 
 // A measure with its own number of digits; what is there must not read as none.
-function measured(value, measure) {
+function measured(value, digits = 3) {
   if (missing(value)) return DASH;
-  const text = value.toFixed(measure ? measure.digits : 3).replace('-', '−');
+  const text = value.toFixed(digits).replace('-', '−');
   return value !== 0 && Number(text.replace('−', '-')) === 0 ? sig(value, 1) : text;
 }
 
@@ -57,19 +45,13 @@ function seconds(value) {
   return value >= 0.1 ? `${sig(value, 3)} s` : `${sig(1000 * value, 3)} ms`;
 }
 
-function range(values) {
-  const known = values.filter((each) => !missing(each));
-  return known.length ? [Math.min(...known), Math.max(...known)] : null;
-}
 
-function span(values) {
-  const ends = range(values);
-  if (!ends) return DASH;
-  return ends[0] === ends[1] ? sig(ends[0], 4) : `${sig(ends[0], 4)} to ${sig(ends[1], 4)}`;
-}
-
-function plural(count, word) {
-  return `${sig(count)} ${word}${count === 1 ? '' : 's'}`;
+// Columns of lists as rows of objects.
+function rowsOf(columns) {
+  const names = Object.keys(columns);
+  return columns[names[0]].map((_, place) =>
+    Object.fromEntries(names.map((name) => [name, columns[name][place]])),
+  );
 }
 
 function unique(values) {

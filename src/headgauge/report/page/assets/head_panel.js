@@ -1,58 +1,30 @@
 // One head: its verdicts, its measures by window, its curves over N, what it looks at.
 
-const DISTANCE_LINES = [
-  'distance',
-  'expected_printed',
-  'expected_appendix',
-  'expected_upper',
-  'bound_printed',
-  'bound_lower',
-  'bound_upper',
-];
-const SHARE_LINES = [
-  'separability',
-  'separability_printed_lower',
-  'separability_printed_upper',
-  'separability_lower',
-];
-
 function createHeadPanel(heads) {
-  const panel = {
-    heads,
-    number: 0,
-    whole: el('div', {
-      class: 'head-panel',
-      id: 'head-panel',
-      tabindex: '-1',
-      role: 'region',
-      'aria-label': 'The chosen head',
-    }),
-    distance: createChart({
-      title: 'Distance',
-      label: 'Distance over N',
-      logX: true,
-      logY: true,
-      canX: true,
-      canY: true,
-      tallest: 280,
-      hidden: ['bound_printed', 'bound_lower', 'bound_upper'],
-    }),
-    share: createChart({
-      title: 'Separability',
-      label: 'Separability over N',
-      logX: true,
-      canX: true,
-      tallest: 280,
-    }),
-  };
+  const panel = { heads, number: 0, curves: null, figure: null };
+  panel.whole = el('div', {
+    class: 'head-panel',
+    id: 'head-panel',
+    tabindex: '-1',
+    role: 'region',
+    'aria-label': 'The chosen head',
+  });
+  // In the description stand names of columns; here are their values for the chosen head.
+  const valuesOf = (name) =>
+    name === 'top_n'
+      ? panel.curves.ns
+      : (panel.curves.measures[name] || []).map((each) => each[panel.number]);
+  if (heads.figure)
+    panel.figure = createFigure(heads.figure, { valuesOf, tallest: 280, heading: false });
   return panel;
 }
 
 function showHead(panel, number, curves) {
-  const { heads } = panel;
-  panel.number = number;
-  const parts = [
-    el('h3', null, headName(heads, number)),
+  const { heads, figure } = panel;
+  Object.assign(panel, { number, curves });
+  const drawn = curves && figure;
+  panel.whole.replaceChildren(
+    el('h3', null, heads.names[number]),
     el(
       'p',
       { class: 'where' },
@@ -61,42 +33,15 @@ function showHead(panel, number, curves) {
     ...headVerdicts(heads, number),
     el('h4', null, 'Measures'),
     headMeasures(heads, number),
-  ];
-  if (curves)
-    parts.push(
-      el('h4', null, `Over N: ${choiceText(curves)}`),
-      el('div', { class: 'charts many' }, panel.distance.whole, panel.share.whole),
-    );
-  parts.push(el('h4', null, 'What it looks at'), ...headSamples(heads, number));
-  panel.whole.replaceChildren(...parts);
-  if (curves) {
-    showChart(panel.distance, {
-      x: { label: 'N', name: 'N' },
-      y: { label: 'distance' },
-      series: headSeries(curves, number, DISTANCE_LINES),
-    });
-    showChart(panel.share, {
-      x: { label: 'N', name: 'N' },
-      y: { label: DATA.paper ? BAND_TEXT : 'N_s/N' },
-      series: headSeries(curves, number, SHARE_LINES),
-      shades: DATA.paper ? [BAND] : [],
-    });
-  }
-}
-
-function headSeries(curves, number, measures) {
-  return measures
-    .filter((measure) => measure in curves.measures)
-    .map((measure) => ({
-      ...lineOf(measure),
-      band: false,
-      points: curves.ns.map((n, place) => ({ x: n, y: curves.measures[measure][place][number] })),
-    }))
-    .filter((series) => series.points.some((point) => !missing(point.y)));
+    ...(drawn ? [el('h4', null, `Over N: ${curves.words}`), figure.whole] : []),
+    el('h4', null, 'What it looks at'),
+    ...headSamples(heads, number),
+  );
+  if (drawn) figure.show();
 }
 
 function headVerdicts(heads, number) {
-  const verdicts = rowsOf(heads.verdicts).filter((row) => row.of === number);
+  const verdicts = heads.verdicts.filter((row) => row.of === number);
   return verdicts.map((row) => {
     const measure = DATA.words.measures[row.measure];
     const what = measure && row.what === row.measure ? measure.title : row.what;
@@ -130,36 +75,26 @@ function headVerdicts(heads, number) {
 
 function headMeasures(heads, number) {
   const { numbers, measures } = heads.windows;
-  const names = Object.keys(heads.measures);
   const over = numbers.length > 1;
-  const columns = [
-    {
-      title: 'Measure',
-      cell: (name) => [
-        DATA.words.measures[name].title,
-        el('span', { class: 'where' }, DATA.words.measures[name].unit),
+  const windows = over ? numbers.map((window) => `Window ${window}`) : [];
+  const rows = Object.entries(heads.measures).map(([name, values]) => {
+    const { title, unit, digits } = DATA.words.measures[name];
+    const told = (value) => measured(value, digits);
+    return [
+      [
+        ['name', title],
+        ['where', unit],
       ],
-    },
-    {
-      title: over ? 'All windows' : 'Value',
-      number: true,
-      cell: (name) =>
-        el('b', null, measured(heads.measures[name][number], DATA.words.measures[name])),
-    },
+      [['strong', told(values[number])]],
+      ...windows.map((_, place) => told(name in measures ? measures[name][place][number] : null)),
+    ];
+  });
+  const columns = [
+    { title: 'Measure', kind: 'lines' },
+    { title: over ? 'All windows' : 'Value', kind: 'lines', right: true },
+    ...windows.map((title) => ({ title, right: true })),
   ];
-  if (over) {
-    numbers.forEach((window, place) =>
-      columns.push({
-        title: `Window ${window}`,
-        number: true,
-        cell: (name) =>
-          name in measures
-            ? measured(measures[name][place][number], DATA.words.measures[name])
-            : DASH,
-      }),
-    );
-  }
-  return table(columns, names, { class: 'dense', label: 'Measures of the head' }).box;
+  return table({ label: 'Measures of the head', look: 'dense', columns, rows }).whole;
 }
 
 function headSamples(heads, number) {

@@ -1,21 +1,30 @@
-// The section on heads: what the map shows, and the head that was chosen on it.
+// The heads: a map of all, a panel of one, a list.
 
-const CURVE_MEASURES = ['separability', 'distance', 'radius'];
-
-function headsSection(heads) {
+function headsPart(given) {
+  const heads = { ...given, verdicts: rowsOf(given.verdicts) };
+  const { names, curves } = heads;
+  const state = { what: 'verdicts', curves: 0, n: null };
+  const verdictsOf = names.map((_, number) =>
+    heads.verdicts.filter((row) => row.of === number).map((row) => row.verdict),
+  );
   const panel = createHeadPanel(heads);
-  const state = { what: 'verdicts', curves: usualCurves(heads.curves), n: null };
-  const verdictsOf = heads.head.map(() => []);
-  rowsOf(heads.verdicts).forEach((row) => verdictsOf[row.of].push(row.verdict));
   const legend = el('div', { class: 'map-legend' });
-  const map = createHeatMap(headGrid(heads), (number) => open(number, true));
-  const list = createHeadList(heads, (number) => {
+  const grid = {
+    ...heads,
+    name: (number) => names[number],
+    corner: 'layer ↓  head →',
+    room: 300,
+    told: ' of every head; arrow keys move, Enter opens a head',
+    edges: true,
+  };
+  const map = createHeatMap(grid, (number) => open(number, true));
+  const list = table(heads.table, (number) => {
     markCell(map, number, false);
     open(number, true);
   });
 
   function open(number, moved) {
-    showHead(panel, number, state.curves === null ? null : heads.curves[state.curves]);
+    showHead(panel, number, curves[state.curves]);
     if (!moved) return;
     hideTip();
     const box = panel.whole.getBoundingClientRect();
@@ -24,53 +33,49 @@ function headsSection(heads) {
       panel.whole.scrollIntoView({ block: 'start' });
   }
 
-  const pickWhat = select('Colour by', whatOptions(heads), state.what, (value) => {
+  const pick = (id, title, options, changed) => {
+    const made = select(title, options, options.length ? options[0][0] : '', changed);
+    made.box.id = id;
+    return made;
+  };
+  const pickWhat = pick('map-measure', 'Colour by', whatOptions(heads), (value) => {
     state.what = value;
     show();
   });
-  pickWhat.box.id = 'map-measure';
-  const pickN = select('N', [], '', (value) => {
+  const pickN = pick('map-n', 'N', [], (value) => {
     state.n = Number(value);
     show();
   });
-  pickN.box.id = 'map-n';
-  const pickCurves = select(
-    'Vectors and keys',
-    heads.curves.map((each, place) => [place, choiceText(each)]),
-    state.curves,
-    (value) => {
-      state.curves = Number(value);
-      show();
-      open(panel.number, false);
-    },
-  );
-  pickCurves.box.id = 'map-choice';
-  pickCurves.whole.hidden = heads.curves.length < 2;
+  const choices = curves.map((each, place) => [place, each.words]);
+  const pickCurves = pick('map-choice', 'Vectors and keys', choices, (value) => {
+    state.curves = Number(value);
+    show();
+    open(panel.number, false);
+  });
+  pickCurves.whole.hidden = curves.length < 2;
 
   function show() {
-    const isCurve = state.what.startsWith('curve ');
-    const curves = state.curves === null ? null : heads.curves[state.curves];
-    if (curves) {
-      if (!curves.ns.includes(state.n)) state.n = nearestTo(curves.ns, state.n || 16);
+    const chosen = curves[state.curves];
+    if (chosen) {
+      if (!chosen.ns.includes(state.n)) state.n = nearestTo(chosen.ns, state.n || 16);
       setOptions(
         pickN.box,
-        curves.ns.map((each) => [each, String(each)]),
+        chosen.ns.map((each) => [each, String(each)]),
         state.n,
       );
     }
-    pickN.whole.hidden = !isCurve;
+    pickN.whole.hidden = !state.what.startsWith('curve ');
     const view =
       state.what === 'verdicts'
         ? verdictView(verdictsOf)
-        : measureView(heads, state.what, curves, state.n);
+        : measureView(heads, state.what, chosen, state.n);
     drawHeatMap(map, view);
     legend.replaceChildren(view.legend);
   }
   show();
-  open(0, false);
-  const whole = section(
-    'heads',
-    `Heads${onFirstText()}`,
+  const whole = el(
+    'div',
+    null,
     el('div', { class: 'controls' }, pickWhat.whole, pickN.whole, pickCurves.whole),
     el(
       'div',
@@ -88,47 +93,36 @@ function headsSection(heads) {
   );
   return {
     whole,
-    first() {
-      markCell(map, heads.table.of[0] || 0, false);
-      open(heads.table.of[0] || 0, false);
-    },
     filter: list.filter,
+    started() {
+      markCell(map, heads.worst, false);
+      open(heads.worst, false);
+    },
   };
 }
 
 function nearestTo(values, wanted) {
-  return values.reduce(
-    (best, each) => (Math.abs(each - wanted) < Math.abs(best - wanted) ? each : best),
-    values[0],
-  );
+  const far = (each) => Math.abs(each - wanted);
+  return values.reduce((best, each) => (far(each) < far(best) ? each : best), values[0]);
 }
 
-function usualCurves(curves) {
-  if (!curves.length) return null;
-  const place = curves.findIndex((each) =>
-    ['vectors', 'scale', 'keys'].every((field) => each[field] === USUAL[field]),
-  );
-  return Math.max(0, place);
-}
-
-function whatOptions(heads) {
-  const options = [
+function whatOptions({ measures, over_n: overN }) {
+  const titled = (name) => DATA.words.measures[name].title;
+  return [
     ['verdicts', 'Verdicts'],
-    ...Object.keys(heads.measures).map((name) => [name, DATA.words.measures[name].title]),
+    ...Object.keys(measures).map((name) => [name, titled(name)]),
+    ...overN.map((name) => [`curve ${name}`, `${titled(name)} at N`]),
   ];
-  if (heads.curves.length)
-    for (const name of CURVE_MEASURES)
-      options.push([`curve ${name}`, `${DATA.words.measures[name].title} at N`]);
-  return options;
 }
 
 function verdictView(verdictsOf) {
-  const there = Object.keys(DATA.words.marks).filter((name) =>
+  const there = Object.keys(DATA.words.verdicts).filter((name) =>
     verdictsOf.some((names) => names.includes(name)),
   );
   return {
     title: 'Verdicts',
-    stripes: (number) => (verdictsOf[number].length ? verdictsOf[number] : ['incomplete']),
+    stripes: (number) =>
+      (verdictsOf[number].length ? verdictsOf[number] : ['incomplete']).map(stripeOf),
     text: (number) => verdictsOf[number].join(', ') || 'no verdict',
     legend: el(
       'ul',
@@ -145,16 +139,16 @@ function measureView(heads, what, curves, n) {
   const values = isCurve
     ? (curves.measures[name] || [])[curves.ns.indexOf(n)] || []
     : heads.measures[name];
-  const colours = colouring(values, measure);
+  const scaleOf = colouring(values, measure);
   const title = isCurve ? `${measure.title} at N = ${n}` : measure.title;
   return {
     title,
-    colour: (number) => (missing(values[number]) ? '#9aa0a5' : colours.colour(values[number])),
+    colour: (number) => scaleOf.colour(values[number]),
     text: (number) => `${title}: ${missing(values[number]) ? 'not seen' : sig(values[number])}`,
     legend: el(
       'div',
       null,
-      colourLegend(colours, measure),
+      colourLegend(scaleOf),
       values.some(missing) ? el('p', { class: 'where' }, 'Grey: not seen.') : null,
     ),
   };

@@ -1,11 +1,12 @@
-// A cell for each head (layer × head), or of any other grid: a measure's colour, or a stripe and
-// letter per verdict.
+// Cells by row and column, read with the mouse or the arrow keys: a colour each, or stripes with a
+// letter each.
+//
+// grid: {rows and columns: labels, blocks: [name, first row], place: [row, column] by cell,
+//        name(cell), corner, room: pixels for the columns, told: what the keyboard does, edges}
+// view: {title, colour(cell), text(cell), stripes(cell): [{letter, colour, ink}] or null}
 
-// grid: {kind, rows and columns: labels, blocks, place: [row, column] by cell, name(cell), corner,
-//        room: pixels for the columns, told: what the keyboard does}
-// view: {title, colour(cell), text(cell), stripes(cell) → verdicts or null, legend}
 function createHeatMap(grid, chosen) {
-  const picture = svg('svg', { class: 'heat', role: 'grid' });
+  const picture = svg('svg', { class: grid.edges ? 'heat edges' : 'heat', role: 'grid' });
   const map = { grid, picture, cells: [], current: 0, chosen, view: null, cellOf: new Map() };
   grid.place.forEach(([row, column], number) => map.cellOf.set(`${row} ${column}`, number));
   picture.addEventListener('keydown', (event) => moveOnMap(map, event));
@@ -13,20 +14,65 @@ function createHeatMap(grid, chosen) {
   return map;
 }
 
-function headName(heads, number) {
-  const call = heads.occurrence[number] ? ` call ${heads.occurrence[number] + 1}` : '';
-  return `Layer ${heads.layer[number]}${call}, head ${heads.head[number]}`;
+// A heat map of a figure's description.
+function createMapPanel(panel, label) {
+  const { rows, columns, x, y, values, verdicts, blocks = [] } = panel;
+  const absent = new Set((panel.absent || []).map(String));
+  const place = rows
+    .flatMap((_, row) => columns.map((_each, column) => [row, column]))
+    .filter((each) => !absent.has(String(each)));
+  const room = Math.min(760, document.documentElement.clientWidth - 96);
+  const name = (cell) => {
+    const [row, column] = place[cell];
+    return `${x.short || x.label} = ${columns[column]}, ${y.short || y.label} = ${rows[row]}`;
+  };
+  const corner = `${y.short || y.label} ↑  ${x.short || x.label} →`;
+  const told = '; arrow keys move';
+  const map = createHeatMap({ rows, columns, blocks, place, name, corner, room, told }, () => {});
+  const { measures, layers } = DATA.words;
+  const known = measures[panel.measure] || layers[panel.measure] || { title: panel.measure };
+  const measure = { ...known, unit: panel.unit || known.unit };
+  const scaleOf = colouring(values.flat(), measure);
+  const at = (list, cell) => list[place[cell][0]][place[cell][1]];
+  const view = {
+    title: label,
+    text: (cell) =>
+      verdicts ? at(verdicts, cell).join(', ') : `${measure.title}: ${sig(at(values, cell), 4)}`,
+    colour: (cell) => scaleOf.colour(at(values, cell)),
+    stripes: (cell) => (verdicts ? at(verdicts, cell).map(stripeOf) : null),
+  };
+  const whole = el(
+    'div',
+    { class: 'chart-whole' },
+    el('p', { class: 'chart-title' }, panel.title),
+    el('div', { class: 'map-legend' }, verdicts ? null : colourLegend(scaleOf)),
+    el('div', { class: 'map-scroll' }, map.picture),
+  );
+  return { panel, whole, map, view };
 }
 
-function headGrid(heads) {
-  return {
-    ...heads,
-    kind: 'head',
-    name: (number) => headName(heads, number),
-    corner: 'layer ↓  head →',
-    room: 300,
-    told: 'of every head; arrow keys move, Enter opens a head',
-  };
+function showMapPanel({ panel, map, view }) {
+  drawHeatMap(map, view);
+  if (!missing(panel.contour)) map.picture.append(contourOf(panel, map));
+}
+
+// Along the sides between cells above and cells below the level.
+function contourOf({ contour, values }, { left, wide, high, topOf }) {
+  const above = (row, column) => (values[row] || [])[column] >= contour;
+  const sides = values.flatMap((line, row) =>
+    line.flatMap((_, column) => {
+      const [x, y] = [left + (column + 1) * wide, topOf(row) + high];
+      return [
+        column + 1 < line.length && above(row, column) !== above(row, column + 1)
+          ? `M${x} ${y - high}v${high}`
+          : '',
+        row + 1 < values.length && above(row, column) !== above(row + 1, column)
+          ? `M${x - wide} ${y}h${wide}`
+          : '',
+      ];
+    }),
+  );
+  return svg('path', { class: 'contour', d: sides.join('') || 'M0 0' });
 }
 
 function drawHeatMap(map, view) {
@@ -41,6 +87,7 @@ function drawHeatMap(map, view) {
     22 + row * high + (several ? 18 * gaps.filter((first) => first <= row).length : 0);
   const bottom = topOf(grid.rows.length - 1) + high;
   const rows = grid.rows.map(() => svg('g', { role: 'row' }));
+  Object.assign(map, { left, wide, high, topOf });
   map.cells = grid.place.map(([row, column], number) => {
     const cell = cellOf(map, number, left + column * wide, topOf(row), wide, high);
     rows[row].append(cell);
@@ -53,7 +100,7 @@ function drawHeatMap(map, view) {
       viewBox: `0 0 ${width} ${bottom + 24}`,
       width,
       height: bottom + 24,
-      'aria-label': `${view.title} ${grid.told}`,
+      'aria-label': `${view.title}${grid.told}`,
     },
     [],
   );
@@ -110,7 +157,7 @@ function cellOf(map, number, x, y, wide, high) {
     role: 'gridcell',
     class: 'cell',
     tabindex: '-1',
-    [`data-${grid.kind}`]: number,
+    'data-cell': number,
     'aria-label': `${grid.name(number)}: ${text}`,
     on: {
       click: () => {
@@ -129,8 +176,7 @@ function cellOf(map, number, x, y, wide, high) {
   if (!stripes)
     cell.append(svg('rect', { x, y, width: wide, height: high, fill: view.colour(number) }));
   else {
-    stripes.forEach((verdict, turn) => {
-      const mark = markOf(verdict);
+    stripes.forEach((mark, turn) => {
       const part = wide / stripes.length;
       cell.append(
         svg('rect', {
@@ -139,7 +185,7 @@ function cellOf(map, number, x, y, wide, high) {
           width: part,
           height: high,
           fill: mark.colour,
-          class: verdict === 'healthy' ? 'plain' : null,
+          class: mark.plain ? 'plain' : null,
         }),
       );
       const size = Math.min(0.66 * high, 1.1 * part);
@@ -197,25 +243,4 @@ function moveOnMap(map, event) {
       return;
   } while (!map.cellOf.has(`${row} ${column}`));
   markCell(map, map.cellOf.get(`${row} ${column}`), true);
-}
-
-const STRANGER = { letter: '*', colour: '#009E73', ink: 'white' };
-
-function markOf(verdict) {
-  return DATA.words.marks[verdict] || STRANGER;
-}
-
-function verdictBadge(verdict) {
-  const mark = markOf(verdict);
-  const letter = el(
-    'span',
-    { class: 'letter-badge', 'aria-hidden': 'true' },
-    mark.letter || '\u00a0',
-  );
-  if (verdict === 'healthy') letter.classList.add('plain');
-  else {
-    letter.style.background = mark.colour;
-    letter.style.color = mark.ink;
-  }
-  return el('span', { class: 'verdict' }, letter, verdict);
 }

@@ -1,14 +1,12 @@
 // The claims ledger: every statement, its verdict, and on request why and what holds instead.
 
-function claimsSection(claims) {
+function ledgerPart({ claims }) {
   const list = el('div', { class: 'claims' });
-  const words = countWords(claims.map((claim) => claim.verdict));
-  const pick = select(
-    'Verdict',
-    [['', `all (${claims.length})`], ...words.map(([word, count]) => [word, `${word} (${count})`])],
-    '',
-    show,
-  );
+  const options = [['', `all (${claims.length})`]];
+  const all = claims.map((claim) => claim.verdict);
+  const counted = unique(all).map((word) => [word, all.filter((each) => each === word).length]);
+  sortedWords(counted).forEach(([word, count]) => options.push([word, `${word} (${count})`]));
+  const pick = select('Verdict', options, '', show);
   pick.box.id = 'claim-filter';
   const openAll = el(
     'button',
@@ -32,17 +30,7 @@ function claimsSection(claims) {
     );
   }
   show('');
-  return section(
-    'claims',
-    'Claims ledger',
-    el(
-      'p',
-      null,
-      'Statements of two papers with a verdict each; a row opens to say why, and what holds instead.',
-    ),
-    el('div', { class: 'controls' }, pick.whole, openAll),
-    list,
-  );
+  return el('div', null, el('div', { class: 'controls' }, pick.whole, openAll), list);
 }
 
 function claimRow(claim) {

@@ -1,17 +1,17 @@
 // How the run came about: readable first, and the whole file as it is.
 
-function manifestSection(manifest) {
+function manifestPart({ manifest }) {
   const plain = Object.entries(manifest).filter(([, value]) => !isNested(value));
   const nested = Object.entries(manifest).filter(([, value]) => isNested(value));
-  return section(
-    'manifest',
-    'Manifest',
+  return el(
+    'div',
+    null,
     keyValues(Object.fromEntries(plain)),
     nested.map(([name, value]) =>
       el(
         'details',
         { class: 'manifest-part', open: ['model', 'data'].includes(name) },
-        el('summary', null, words(name)),
+        el('summary', null, spaced(name)),
         keyValues(value),
       ),
     ),
@@ -33,7 +33,7 @@ function isNested(value) {
   );
 }
 
-function words(name) {
+function spaced(name) {
   return name.replaceAll('_', ' ');
 }
 
@@ -42,7 +42,7 @@ function keyValues(value) {
     'dl',
     { class: 'facts' },
     Object.entries(value).map(([name, each]) => [
-      el('dt', null, words(name)),
+      el('dt', null, spaced(name)),
       el('dd', null, isNested(each) ? keyValues(each) : factText(each)),
     ]),
   );

@@ -53,8 +53,17 @@ function logTicks([low, high], wanted) {
   return kept.length >= 2 ? kept : linearTicks([low, high], wanted).filter((each) => each > 0);
 }
 
-function ticksOf(place, wanted) {
-  return place.log ? logTicks(place.domain, wanted) : linearTicks(place.domain, wanted);
+// [value, text], as the description has them or as many as there is room for.
+function ticksOf(place, given, wanted) {
+  const [low, high] = [...place.domain].sort((a, b) => a - b); // an axis may run the other way
+  if (given) return given.filter(([value]) => value >= low && value <= high);
+  const ticks = place.log ? logTicks([low, high], wanted) : linearTicks([low, high], wanted);
+  return ticks.map((each) => [each, tickText(each)]);
+}
+
+function tickName(axis, value) {
+  const named = (axis.ticks || []).find(([each]) => each === value);
+  return named ? named[1] : sig(value);
 }
 
 function tickText(value) {

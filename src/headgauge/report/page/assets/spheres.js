@@ -1,4 +1,6 @@
-// Particles on the 2-sphere, a small sphere per scheme, seen from one side; all turn together.
+// Points on spheres over time, seen from one side; all spheres turn together.
+//
+// groups: [{at: setting, name, title, look, times, x, y, z: by time a list over the points}]
 
 const STEP_OF_TURN = 0.12; // radians, a press of a key
 const GREAT_CIRCLES = [
@@ -7,7 +9,7 @@ const GREAT_CIRCLES = [
   (a) => [0, Math.cos(a), Math.sin(a)],
 ];
 
-function createSpheres(groups, clock) {
+function createSpheres({ title, groups }, clock) {
   const turn = firstTurn(groups);
   const row = el('div', {
     class: 'spheres',
@@ -19,10 +21,13 @@ function createSpheres(groups, clock) {
   const end = groups.reduce((most, { times }) => Math.max(most, times[times.length - 1]), 0);
   let spheres = [];
   let time = 0;
-  const pick = pickSetting('Spheres at β', groups, ['beta'], ({ beta }) => sig(beta), show);
+  const settings = unique(groups.map(({ at }) => at));
+  const options = settings.map((each) => [each, each]);
+  const pick = select(title, options, settings[0], () => show());
+  pick.whole.hidden = settings.length < 2;
 
   function show() {
-    spheres = pick.held().map(createSphere);
+    spheres = groups.filter(({ at }) => at === pick.box.value).map(createSphere);
     row.replaceChildren(...spheres.map((each) => each.whole));
     place();
   }
@@ -69,7 +74,7 @@ function turnable(row, turnBy) {
 }
 
 function createSphere(group) {
-  const { title } = schemeWords(group.fixed.scheme);
+  const { title, look } = group;
   const sphere = {
     group,
     back: svg('g', { class: 'behind' }),
@@ -86,13 +91,10 @@ function createSphere(group) {
     sphere.circles[1],
     sphere.front,
   );
-  sphere.picture.dataset.scheme = group.fixed.scheme;
+  sphere.picture.dataset.name = group.name;
   sphere.title = title;
-  const line = schemeLine(group.fixed.scheme);
-  sphere.whole = dress(
-    el('div', { class: 'sphere-whole' }, sphere.picture, el('p', null, swatch(line), title)),
-    line,
-  );
+  const named = el('p', null, swatch({ look: { ...look, marker: '' } }), title);
+  sphere.whole = dress(el('div', { class: 'sphere-whole' }, sphere.picture, named), look);
   return sphere;
 }
 

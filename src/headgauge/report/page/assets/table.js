@@ -1,113 +1,153 @@
-// Tables in a box of their own, so that a wide one scrolls and the page does not.
+// Tables from their description, in a box of their own: a wide one scrolls and the page does not.
+//
+// {label, look, title, text, tall, columns: [{title, kind, digits, hint, sorts}], rows: lists of
+//  cells, marked: numbers of rows,
+//  filter: {title, id, options: [[value, text]], of: value or values by row, counted}}
+// A cell {value, note} has its note below.
 
-// columns: {title, cell(row) → node or text, number: right-aligned, sort(row) → key, hint}
-function table(columns, rows, options = {}) {
-  const state = { by: null, down: true };
+const told = (cell) => (missing(cell) ? DASH : String(cell));
+const FORMATS = {
+  text: told,
+  words: told,
+  number: sig,
+  fixed: measured,
+  percent,
+  seconds,
+  times: ([a, b]) => `${sig(a)} × ${sig(b)}`,
+  share: ([part, whole], digits) => `${sig(part, digits)} of ${sig(whole)}`,
+  span: ([low, high], digits) => `${sig(low, digits)} to ${sig(high, digits)}`,
+  interval: ([value, low, high], digits) =>
+    measured(value, digits) +
+    (missing(low) ? '' : ` (${measured(low, digits)} to ${measured(high, digits)})`),
+  badge,
+  verdicts: (cell) => cell.map(verdictBadge),
+  scheme: schemeTag,
+  lines: (cell) => cell.map(tableLine),
+};
+const LEFT = ['text', 'badge', 'verdicts', 'scheme', 'lines', 'link'];
+const isRight = ({ kind = 'text', right }) => right || !LEFT.includes(kind);
+
+// [class, text, badge beside it]; a badge may also stand alone.
+function tableLine([kind, text, word]) {
+  if (kind === 'badge') return badge(text);
+  return el('p', { class: kind || null }, text, word ? [' ', badge(word)] : null);
+}
+
+// open(cell): what pressing a cell of the kind `link` does; its cells are [number, text].
+function table(description, open) {
+  const { columns, rows, filter } = description;
+  const state = { by: null, down: true, wanted: '', rows };
   const body = el('tbody');
-  const heads = columns.map((column) =>
+  const heads = columns.map((column, place) =>
     headCell(column, () => {
-      state.down = state.by === column ? !state.down : Boolean(column.number);
-      state.by = column;
+      state.down = state.by === place ? !state.down : isRight(column);
+      state.by = place;
       show();
     }),
   );
-  const whole = el(
-    'table',
-    { class: options.class },
-    options.caption ? el('caption', null, options.caption) : null,
-    el(
-      'thead',
-      null,
-      el(
-        'tr',
-        null,
-        heads.map((each) => each.cell),
-      ),
-    ),
-    body,
-  );
-  let current = rows;
+  const count = el('span', { class: 'where', role: 'status' });
 
   function show() {
-    const sorted = state.by ? sortedBy(current, state.by.sort, state.down) : current;
-    body.replaceChildren(...sorted.map((row) => tableRow(columns, row, options)));
-    heads.forEach((each, place) => {
-      if (columns[place] === state.by)
-        each.cell.setAttribute('aria-sort', state.down ? 'descending' : 'ascending');
-      else each.cell.removeAttribute('aria-sort');
+    let numbers = state.rows.map((_, number) => number);
+    if (filter && state.wanted)
+      numbers = numbers.filter((number) => [filter.of[number]].flat().includes(state.wanted));
+    if (state.by !== null) numbers = sortedBy(state.rows, numbers, state.by, state.down);
+    body.replaceChildren(
+      ...numbers.map((number) => tableRow(description, state.rows[number], number, open)),
+    );
+    heads.forEach((cell, place) => {
+      const way = state.down ? 'descending' : 'ascending';
+      if (place === state.by) cell.setAttribute('aria-sort', way);
+      else cell.removeAttribute('aria-sort');
     });
+    if (filter && filter.counted) count.textContent = `${numbers.length} ${filter.counted}`;
   }
 
+  const pick =
+    filter &&
+    select(filter.title, filter.options, filter.options[0][0], (value) => {
+      state.wanted = value;
+      show();
+    });
+  if (pick) {
+    pick.box.id = filter.id;
+    pick.whole.hidden = filter.options.length < 2;
+    [[state.wanted]] = filter.options;
+  }
   show();
-  const box = el(
-    'div',
-    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': options.label || 'Table' },
-    whole,
-  );
   return {
-    box,
-    body,
+    whole: el(
+      'div',
+      { class: 'table-whole', id: description.id },
+      description.title ? el('h3', null, description.title) : null,
+      description.text ? el('p', null, description.text) : null,
+      pick ? el('div', { class: 'controls' }, pick.whole, count) : null,
+      el(
+        'div',
+        {
+          class: `scroll${description.tall ? ' tall' : ''}`,
+          tabindex: '0',
+          role: 'region',
+          'aria-label': description.label || description.title,
+        },
+        el(
+          'table',
+          { class: description.look },
+          el('thead', null, el('tr', null, heads)),
+          body,
+        ),
+      ),
+    ),
     update(wanted) {
-      current = wanted;
+      state.rows = wanted;
+      show();
+    },
+    filter(value) {
+      pick.box.value = value;
+      state.wanted = value;
       show();
     },
   };
 }
 
 function headCell(column, sort) {
-  const inner = column.sort
-    ? el('button', { type: 'button', class: 'sort', on: { click: sort } }, column.title)
-    : column.title;
-  const cell = el(
+  const { title, hint, sorts } = column;
+  return el(
     'th',
-    { scope: 'col', class: column.number ? 'number' : null, title: column.hint },
-    inner,
+    { scope: 'col', class: isRight(column) ? 'number' : null, title: hint },
+    sorts ? el('button', { type: 'button', class: 'sort', on: { click: sort } }, title) : title,
   );
-  return { cell };
 }
 
-function tableRow(columns, row, options) {
-  const cells = columns.map((column) =>
+function tableRow({ columns, marked }, row, number, open) {
+  const cells = columns.map((column, place) =>
     el(
       'td',
-      {
-        class: [column.number ? 'number' : '', column.class || ''].join(' ').trim() || null,
-        'data-label': column.title,
-      },
-      column.cell(row),
+      { class: isRight(column) ? 'number' : null, 'data-label': column.title },
+      tableCell(column, row[place], open),
     ),
   );
-  const line = el('tr', null, cells);
-  if (options.row) options.row(line, row);
-  return line;
+  return el('tr', { class: (marked || []).includes(number) ? 'chosen' : null }, cells);
+}
+
+function tableCell({ kind = 'text', digits }, cell, open) {
+  if (kind === 'link') {
+    const [number, text] = cell;
+    const press = { 'aria-label': `Open ${text}`, on: { click: () => open(number) } };
+    return el('button', { type: 'button', class: 'link', ...press }, text);
+  }
+  if (cell && cell.note)
+    return [tableCell({ kind, digits }, cell.value), el('p', { class: 'where' }, cell.note)];
+  return FORMATS[kind](cell, digits);
 }
 
 // What is missing stands last, whichever way.
-function sortedBy(rows, key, down) {
+function sortedBy(rows, numbers, column, down) {
   const sign = down ? -1 : 1;
-  return rows
-    .map((row, place) => [key(row), place, row])
-    .sort(([a, i], [b, j]) => {
-      if (missing(a) || missing(b)) return missing(a) - missing(b) || i - j;
-      return (a < b ? -sign : a > b ? sign : 0) || i - j;
-    })
-    .map((each) => each[2]);
-}
-
-// Columns of lists as rows of objects.
-function rowsOf(columns) {
-  const names = Object.keys(columns || {});
-  const size = names.length ? columns[names[0]].length : 0;
-  return Array.from({ length: size }, (_, place) =>
-    Object.fromEntries(names.map((name) => [name, columns[name][place]])),
-  );
-}
-
-// A group as the builder makes it: what is the same in all its rows stands once.
-function expand(group) {
-  return Array.from({ length: group.size }, (_, place) => {
-    const row = { ...group.fixed };
-    for (const [name, values] of Object.entries(group.lists)) row[name] = values[place];
-    return row;
+  const key = (number) => [rows[number][column]].flat()[0];
+  return [...numbers].sort((i, j) => {
+    const [a, b] = [key(i), key(j)];
+    if (missing(a) || missing(b)) return missing(a) - missing(b) || i - j;
+    return (a < b ? -sign : a > b ? sign : 0) || i - j;
   });
 }

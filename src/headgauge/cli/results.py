@@ -1,0 +1,184 @@
+"""What the commands say of a result: its tables in a terminal, or a document for `--json`."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from headgauge.cli.output import print_json, size, stdout
+
+if TYPE_CHECKING:
+    from headgauge.paper import Reproduction
+    from headgauge.scanning import Estimate, ScanResult
+    from headgauge.simulation import Simulation
+
+
+def show_estimate(needed: "Estimate", json_output: bool) -> None:
+    """What a run would need, alone on stdout."""
+    if json_output:
+        print_json(
+            {"seconds": needed.seconds, "memory_bytes": needed.memory, "disk_bytes": needed.disk}
+        )
+    else:
+        stdout().print(f"about {needs(needed)}")
+
+
+def needs(needed: "Estimate") -> str:
+    """Time, memory and disk in words."""
+    minutes, seconds = divmod(round(needed.seconds), 60)
+    return (
+        f"{minutes} min {seconds} s after loading, {size(needed.memory)} of memory, "
+        f"{size(needed.disk)} on disk"
+    )
+
+
+def scan_document(result: "ScanResult", target: int | None) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "warnings": result.warnings(),
+        "folder": str(result.folder),
+        "stands_on": result.stands(),
+        "loss": {name: unit["loss"] for name, unit in result.manifest["units"].items()},
+        "notes": result.notes(),
+        "counts": result.counts().to_dicts(),
+        "heads": result.frame().to_dicts(),
+        "verdicts": result.verdicts().to_dicts(),
+    }
+    if result.depth is not None:
+        found["scheme"] = asdict(result.scheme())
+        found["depth"] = result.depth_layers().to_dicts()
+        found["depth_curves"] = result.depth_curves().to_dicts()
+    if target is not None:
+        found["outlook"] = result.outlook(target).to_dicts()
+        found["outlook_grounds"] = result.outlook_grounds(target).as_dict()
+    return found
+
+
+def reproduction_document(result: "Reproduction", drawn: list[Path]) -> dict[str, Any]:
+    return {
+        "warnings": result.warnings(),
+        "folder": str(result.folder),
+        "page": str(drawn[0]),
+        "stands_on": list(result.judging.stands),
+        "choice": result.judging.choice,
+        "chosen_on": result.judging.chosen_on,
+        "notes": result.notes(),
+        "verdicts": result.paper["verdicts"].to_dicts(),
+        "readings": result.paper["readings"].to_dicts(),
+        "choices": result.paper["choices"].to_dicts(),
+        "critical_n": result.paper["fig2c"].to_dicts(),
+        "timing": list(result.timing),
+    }
+
+
+def simulation_document(result: "Simulation", drawn: list[Path]) -> dict[str, Any]:
+    """The small tables whole, the others by their files."""
+    return {
+        "folder": str(result.folder),
+        "settings": result.manifest["settings"],
+        "rates": result.tables["rates"].to_dicts(),
+        "collapse": result.tables["collapse"].to_dicts(),
+        "seconds": result.manifest["times"]["seconds"],
+        "notes": result.manifest["notes"],
+        "page": str(drawn[0]),
+    }
+
+
+def show_scan(result: "ScanResult", target: int | None, drawn: list[Path]) -> None:
+    """The tables in the order a reader asks: how many, which, where, what to do."""
+    from headgauge.report import tables
+
+    _show_warnings(result.warnings())
+    _lines(result.stands())
+    found = [
+        tables.heads_table(result.frame(), limit=20),
+        tables.layers_table(result.layers()),
+        tables.counts_table(result.counts()),
+        tables.meaning_table(result.verdicts()),
+    ]
+    if result.depth is not None:
+        found.append(tables.depth_table(result.depth_layers(), result.scheme().scheme))
+    if target is not None:
+        found.append(tables.outlook_table(result.outlook(target), target))
+    for table in found:
+        stdout().print(table)
+    if target is not None:
+        _lines(result.outlook_grounds(target).notes())
+    _lines([*_losses(result), *result.notes()])
+    kept = [f"{name}.parquet" for name in result.manifest["tables"]]
+    figures = {path.stem for path in drawn if path.suffix != ".html"}
+    _show_files(result.folder, [*kept, "manifest.json", f"figures/ ({len(figures)})"], drawn)
+
+
+def show_reproduction(result: "Reproduction", drawn: list[Path]) -> None:
+    """What it stands on, the claims, what depends on the choice, the times, where to look on."""
+    from headgauge.report import paper_tables
+
+    _show_warnings(result.warnings())
+    paper, judging = result.paper, result.judging
+    stdout().print(
+        paper_tables.claims_view(paper["verdicts"], paper["readings"], judging.stands),
+        *paper_tables.choice_tables(paper["choices"], judging.chosen_on),
+        paper_tables.timing_table(result.timing),
+        sep="",
+    )
+    _lines([f"{text}: {line}" for text, scan in result.scans.items() for line in _losses(scan)])
+    _lines(result.notes())
+    figures = len({path.with_suffix("") for path in drawn[1:]})
+    texts = f"texts/ ({len(result.scans)} runs)"
+    kept = [f"paper/ ({len(paper)} tables)", texts, f"figures/ ({figures})", "manifest.json"]
+    _show_files(result.folder, kept, drawn)
+
+
+def show_simulation(result: "Simulation", drawn: list[Path]) -> None:
+    """Velocities and rates, then when the swarms collapse, then where everything is."""
+    from headgauge.report import dynamics_tables
+
+    tables, chosen = result.tables, result.manifest["settings"]
+    rates = tables["rates"]
+    if len(rates):
+        stdout().print(dynamics_tables.velocity_table(rates, chosen["tokens"], chosen["beta"]))
+        stdout().print(dynamics_tables.final_table(rates))
+    if len(tables["collapse"]):
+        stdout().print(dynamics_tables.collapse_table(tables["collapse"], tables["swarms"]))
+    seconds = result.manifest["times"]["seconds"].items()
+    took = ", ".join(f"{name} {spent:.1f} s" for name, spent in seconds if name != "collapse")
+    _lines([*result.manifest["notes"], f"took   {took}"])
+    figures = ", ".join(sorted({path.stem for path in drawn[1:]}))
+    kept = [f"dynamics/ ({len(tables)} tables)", "manifest.json", f"figures/ ({figures})"]
+    _show_files(result.folder, kept, drawn)
+
+
+def _show_warnings(lines: Sequence[str]) -> None:
+    """Before any number, so that nobody takes one for a result."""
+    for line in lines:
+        stdout().print(Text(f"Warning: {line}", style="bold red"), soft_wrap=True)
+
+
+def _lines(lines: Sequence[str]) -> None:
+    """Not broken at the terminal's edge, so that they can be copied and searched for."""
+    for line in lines:
+        stdout().print(line, soft_wrap=True)
+
+
+def _show_files(folder: Path | None, kept: Sequence[str], drawn: list[Path]) -> None:
+    """What the run's folder holds, the page last: it is what a reader opens."""
+    _lines([f"{folder}: {', '.join(kept)}, report.html", f"open {drawn[0]}"])
+
+
+def _losses(result: "ScanResult") -> list[str]:
+    """The loss of every window: weights that were read wrongly would show here."""
+    longest = result.heads["length"].max()
+    found = [
+        unit["loss"]
+        for name, unit in result.manifest["units"].items()
+        if int(name.rpartition("L")[2]) == longest and unit["loss"] is not None
+    ]
+    if not found:
+        return []
+    numbers = ", ".join(f"{float(loss):.2f}" for loss in found)
+    splits = result.manifest["splits"]
+    bos = splits and splits.get("bos")
+    begin = f", each beginning with BOS ({bos['why']})" if bos and bos["put"] else ""
+    return [f"Loss per window of {longest} tokens{begin}: {numbers} nats"]

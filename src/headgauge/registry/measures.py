@@ -1,0 +1,312 @@
+"""Every column that is shown: the measures of a head, of its curves, of weights, steps and layers.
+
+A line has one look wherever it is drawn. What the paper printed and is false is drawn broken.
+"""
+
+from headgauge.registry.entry import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    Entry,
+    Look,
+    by_name,
+)
+
+HEAD_MEASURES = by_name(
+    Entry(
+        "entropy",
+        "Entropy",
+        "H(α)",
+        "nats, from 0 to log n",
+        "entropy",
+        "−Σ α log α, mean over query rows.",
+        digits=2,
+        low=0.0,
+    ),
+    Entry(
+        "entropy_share",
+        "Entropy share",
+        "H(α)/log n",
+        "entropy / log n; 0 one key, 1 flat",
+        "entropy\nshare",
+        "Entropy over the largest it could be, over the rows that see n ≥ 2 keys.",
+        digits=2,
+        low=0.0,
+        high=1.0,
+    ),
+    Entry(
+        "rest_entropy_share",
+        "Entropy share off the sink",
+        "",
+        "0 one key, 1 flat",
+        "off-sink\nshare",
+        "Entropy share of what is left of the weight without the first token.",
+        digits=2,
+        low=0.0,
+        high=1.0,
+    ),
+    Entry(
+        "effective_n",
+        "Effective number of keys",
+        "exp H(α)",
+        "exp(entropy), from 1",
+        "effective\nN",
+        "As many keys with equal weight would have this entropy.",
+        digits=1,
+        low=1.0,
+        logarithmic=True,
+    ),
+    Entry(
+        "sink_weight",
+        "Sink weight",
+        "α₁",
+        "weight on the first token, 0 to 1",
+        "sink\nweight",
+        "Weight on the first token of the sequence.",
+        digits=2,
+        low=0.0,
+        high=1.0,
+    ),
+    Entry(
+        "max_logit",
+        "Largest logit",
+        "max q·k",
+        "q·k·scale, largest of all rows",
+        "max\nlogit",
+        "The largest q·k·scale of all rows, before softcap and bias.",
+        digits=1,
+        over_windows="max",
+    ),
+    Entry(
+        "jacobian_norm",
+        "Jacobian norm",
+        "‖∇α‖₂",
+        "limit 0.5",
+        "Jacobian\nnorm",
+        "How far the weights move for the worst small step in the logits; at most 1/2.",
+        low=0.0,
+        high=0.5,
+    ),
+    Entry(
+        "sharpness",
+        "Sharpness 1/Λ",
+        "1/Λ",
+        "below 1 the top weights merge",
+        "1/Λ",
+        "Above 1 softmax concentrates on the top logit, below it spreads; of rows with n ≥ 2.",
+        "arXiv 2605.12697",
+        digits=2,
+        low=0.0,
+    ),
+    Entry(
+        "sharp_rows",
+        "Sharp rows",
+        "",
+        "share of rows with 1/Λ > 1, 0 to 1",
+        "sharp\nrows",
+        "The share of the rows that see n ≥ 2 keys in which 1/Λ is above 1.",
+        digits=2,
+        low=0.0,
+        high=1.0,
+    ),
+    Entry(
+        "output_norm",
+        "Head output norm",
+        "‖Σ α_i v_i‖",
+        "before the output projection",
+        "output\nnorm",
+        "Length of the weighted sum of the values.",
+        digits=2,
+        low=0.0,
+    ),
+    Entry(
+        "output_ratio",
+        "Output ratio",
+        "",
+        "head output norm / layer mean",
+        "output\nratio",
+        "The output norm over the mean of the layer's heads.",
+        digits=2,
+        low=0.0,
+        high=2.0,
+        centre=1.0,
+    ),
+)
+
+# In the order of every legend.
+CURVES = by_name(
+    Entry(
+        "distance",
+        "Distance d̃",
+        "d̃",
+        "eq. 7, from 0",
+        "d̃",
+        "Σ ‖α_i x_i − s‖ over the tokens left out: how far s lies from them.",
+        "eq. 7",
+        digits=1,
+        low=0.0,
+        look=Look(GREEN, "solid", "circle"),
+    ),
+    Entry(
+        "bound_printed",
+        "bound, Theorem 1.1",
+        explanation="The printed upper bound of d̃.",
+        source="Theorem 1.1",
+        look=Look(RED, "dashed", "square"),
+    ),
+    Entry(
+        "expected_printed",
+        "expectation as printed (false)",
+        explanation="E d̃ under uniform vectors as the main text has it; it does not hold.",
+        source="Theorem 1.2",
+        look=Look(BLUE, "dashdot", "triangle"),
+    ),
+    Entry(
+        "expected_appendix",
+        "expectation, eq. 24: below the true",
+        explanation="The lower side of the sandwich around the true expectation.",
+        source="eq. 24",
+        look=Look(SKY, "dotted", "down"),
+    ),
+    Entry(
+        "expected_upper",
+        "expectation, second moment: above the true",
+        explanation="The upper side of the sandwich: the root of the exact second moment.",
+        look=Look(PURPLE, "dashdotdot", "diamond"),
+    ),
+    Entry(
+        "bound_centroid",
+        "centroid bound",
+        explanation="A bound of d̃ from the centroid of the tokens left out.",
+        look=Look(ORANGE, "longdash", "plus"),
+    ),
+    Entry(
+        "bound_lower",
+        "plain sandwich, lower side",
+        explanation="What d̃ cannot be below.",
+        look=Look(GREY, "dotted", "cross"),
+    ),
+    Entry(
+        "bound_upper",
+        "plain sandwich, upper side",
+        explanation="What d̃ cannot be above.",
+        look=Look(BLACK, "longdash", "star"),
+    ),
+    Entry(
+        "radius",
+        "Radius r",
+        "r",
+        "nearest token left out, from 0",
+        "r",
+        "Distance of s, the weighted sum of the selected, from the nearest token left out.",
+        low=0.0,
+        look=Look(ORANGE, "solid", "square"),
+    ),
+    Entry(
+        "separability",
+        "Separability N_s/N",
+        "N_s/N",
+        "share of the top N in the ball, 0 to 1",
+        "N_s/N",
+        "Share of the selected tokens that lie in the ball of radius r around s.",
+        "eq. 10",
+        "higher is better",
+        digits=2,
+        low=0.0,
+        high=1.0,
+        look=Look(GREEN, "solid", "circle"),
+    ),
+    Entry(
+        "separability_lower",
+        "corrected lower bound",
+        explanation="The part that is certain: ξ_i ≤ r.",
+        look=Look(PURPLE, "dotted", "diamond"),
+    ),
+    Entry(
+        "separability_printed_lower",
+        "lower bound, eq. 11",
+        source="eq. 11",
+        look=Look(BLUE, "dashdot", "down"),
+    ),
+    Entry(
+        "separability_printed_upper",
+        "upper bound, eq. 11 (false)",
+        source="eq. 11",
+        look=Look(RED, "dashed", "square"),
+    ),
+)
+CURVE_MEASURES = {name: CURVES[name] for name in ("separability", "distance", "radius")}
+MEASURES = HEAD_MEASURES | CURVE_MEASURES
+
+# Lemma 1 and Corollary 1: the weights over L, and what bounds the largest.
+WEIGHTS = by_name(
+    Entry("largest_weight", "largest weight", look=Look(GREEN, "solid", "circle")),
+    Entry("top_mass", "mass of the 16 heaviest keys", look=Look(ORANGE, "dashdot", "square")),
+    Entry(
+        "largest_off_sink",
+        "largest off the first key, of the rest",
+        look=Look(BLUE, "dashed", "triangle"),
+    ),
+)
+WEIGHT_BOUNDS = by_name(
+    Entry(
+        "bound_range", "from the range of the logits, sharp", look=Look(SKY, "dotted", "diamond")
+    ),
+    Entry(
+        "bound_mean",
+        "from the mean logit (Jensen), exp(max − mean)/n",
+        look=Look(PURPLE, "dashdot", "down"),
+    ),
+    Entry(
+        "bound_printed",
+        "Corollary 1 as printed, exp(2‖q‖max‖k‖/√d)/n",
+        source="Corollary 1",
+        look=Look(RED, "dashed", "square"),
+    ),
+)
+
+# Algorithm 5: what stands beside the measured steps; `DIRECTION_STEPS` are the looks of ε by size.
+LIMITS = by_name(
+    Entry("exact", "exact ‖∇α‖₂: worst step, ε → 0", look=Look(BLACK, width=1.3)),
+    Entry(
+        "exact mean",
+        "exact mean, random steps, ε → 0",
+        look=Look(BLACK, "dashdotdot", width=1.3),
+    ),
+    Entry("printed bound", "printed min{1/(4T), √2} (false)", look=Look(RED, "dashed")),
+    Entry("corrected bound", "1/(2T), sharp for ε → 0", look=Look(RED)),
+    Entry("sharp bound", "(√2/ε) tanh(ε/(2√2T)), sharp", look=Look(BLACK, "dotted")),
+)
+STEP_LOOKS = (
+    Look(BLUE, "solid", "circle", size=0.8),  # the lines of small ε lie on one another, so that
+    Look(ORANGE, "dashed", "square", size=1.2),  # each is seen around the one before
+    Look(GREEN, "dashdot", "triangle", size=1.6),
+    Look(PURPLE, "dotted", "diamond", size=1.9),
+    Look(SKY, "longdash", "down", size=2.2),
+)
+
+# A model's layers, and simulated particles.
+LAYERS = by_name(
+    Entry("mean_cosine", "mean cosine of pairs", "γ", low=-1.0, high=1.0),
+    Entry("radius", "mean length of the tokens", "r", low=0.0),
+    Entry("attention_norm", "attention", "‖A‖", low=0.0, look=Look(GREEN, "dashed")),
+    Entry("other_norm", "the rest of the layer (MLP)", low=0.0, look=Look(ORANGE, "dashdot")),
+    Entry("speed", "radians a token turns in a layer", low=0.0),
+    Entry("attention_speed", "attention alone", low=0.0, look=Look(GREEN, "dashed")),
+    Entry("probability", "Pairs together", "", "share of pairs together", low=0.0, high=1.0),
+)
+
+
+def number(value: float | None, name: str) -> str:
+    """A measure's value for a table: its digits, and a dash for what was not seen."""
+    if value is None or value != value:
+        return "–"
+    digits = MEASURES[name].digits if name in MEASURES else 3
+    text = f"{value:.{digits}f}"
+    # A number that is there must not read as none.
+    return text if value == 0 or float(text) != 0 else f"{value:.1g}"

@@ -1,0 +1,87 @@
+"""Which rows of a simulation a figure shows together, and what it says of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from headgauge.registry.names import BASELINE, SCHEMES
+from headgauge.report.figure import At, Switch
+
+# What a swarm was run with: the lines of one panel share all of it.
+SETUP = ("weights", "rule", "tokens", "dim", "heads", "causal", "beta")
+WEIGHTS = {
+    "identity": "Q = K = V = I",
+    "random": "random Q, K, V",
+    "layers": "new Q, K, V in every unit of time",
+}
+_TOLD = {
+    "tokens": "n = {} token",
+    "dim": "d = {}",
+    "heads": "{} head",
+    "beta": "β = {}",
+    "seeds": "{} seed",
+}
+_COUNTED = ("tokens", "heads", "seeds")
+
+
+def settings_of(
+    frame: pl.DataFrame, names: Sequence[str], title: str, *, side_by_side: bool = False
+) -> tuple[tuple[Switch, ...], list[tuple[pl.DataFrame, At]]]:
+    """The rows of each setting and where they are shown; the switch between them, if there are
+    several."""
+    name = title.lower()
+    parts = frame.partition_by(names, maintain_order=True)
+    if "weights" in names:
+        parts.sort(key=lambda part: [*WEIGHTS, part["weights"][0]].index(part["weights"][0]))
+    if len(parts) < 2:
+        return (), [(part, {}) for part in parts]
+    words = [setting_words(part.select(names)) for part in parts]
+    switch = Switch(name, title, tuple(zip(words, words, strict=True)), side_by_side=side_by_side)
+    return (switch,), [(part, {name: said}) for part, said in zip(parts, words, strict=True)]
+
+
+def setting_words(frame: pl.DataFrame) -> str:
+    """What was set, with the kind of weights in front."""
+    weights = WEIGHTS.get(frame["weights"][0], frame["weights"][0]) if "weights" in frame else ""
+    return "; ".join(filter(None, (weights, setup_words(frame))))
+
+
+def setup_words(frame: pl.DataFrame) -> str:
+    """`n = 64 tokens, d = 512, β = 22.63, 20 seeds`: of what the frame's columns tell."""
+    told = []
+    for name, words in _TOLD.items():
+        if name in frame.columns:
+            number = span(frame[name].round_sig_figs(4))
+            told.append(words.format(number) + "s" * (name in _COUNTED and number != "1"))
+    if "causal" in frame.columns and frame["causal"].any():
+        told.append("causal")
+    if "rule" in frame.columns and (frame["rule"] != "softmax").any():
+        told.append(", ".join(frame["rule"].unique().sort()))
+    return ", ".join(told)
+
+
+def baseline_words(frame: pl.DataFrame) -> list[str]:
+    there = (frame["scheme"] == BASELINE).any()
+    return ["unnormalised: 1/n for softmax's denominator; it may leave a panel."] * there
+
+
+def schemes_in(frame: pl.DataFrame) -> list[str]:
+    """Those that have rows, in the order of the legend."""
+    there = set(frame["scheme"])
+    return [scheme for scheme in SCHEMES if scheme in there]
+
+
+def some(times: pl.Series, most: int) -> list[float]:
+    """At most so many of them, evenly along the list, the first and the last among them."""
+    places = np.linspace(0, len(times) - 1, min(len(times), most)).round().astype(int)
+    return times.gather(places).to_list()
+
+
+def span(numbers: pl.Series, between: str = "–") -> str:
+    """`128`, or `64–128` where they differ."""
+    known = numbers.drop_nulls().sort()
+    if known.is_empty():
+        return "–"
+    ends = [f"{known[0]:.10g}", f"{known[-1]:.10g}"]
+    return between.join(dict.fromkeys(ends))

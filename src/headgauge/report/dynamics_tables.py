@@ -1,0 +1,55 @@
+"""A simulation as tables: velocities, rates, and when the swarms collapse."""
+
+import polars as pl
+
+from headgauge.registry.names import scheme
+from headgauge.report.table import Column, Table
+
+_SWARM = ["weights", "scheme"]
+
+
+def velocity_table(rates: pl.DataFrame, tokens: int, beta: float) -> Table:
+    """γ'(0) from an orthogonal start, theory beside measured."""
+    title = f"Velocity γ'(0) of {tokens} orthogonal tokens, β = {beta:g}"
+    return _rates_table(title, rates.filter(quantity="initial velocity"), {"law": "law"})
+
+
+def final_table(rates: pl.DataFrame) -> Table:
+    """How 1 − γ ends, as a slope of its logarithm."""
+    title = "Slope of log(1 − γ) in the end"
+    return _rates_table(
+        title, rates.filter(quantity="final rate"), {"law": "law", "against": "over"}
+    )
+
+
+def _rates_table(title: str, rates: pl.DataFrame, words: dict[str, str]) -> Table:
+    columns = [_scheme_column(rates)]
+    columns += [Column(words[name], rates[name].to_list(), "left") for name in words]
+    for name in ("theory", "reduced", "particles"):
+        cells = ["–" if value is None else f"{value:.5g}" for value in rates[name]]
+        columns.append(Column(name, cells))
+    return Table(title, columns)
+
+
+def collapse_table(collapse: pl.DataFrame, swarms: pl.DataFrame) -> Table:
+    """When the farthest pair is one, and where the swarm stands at the end."""
+    horizon = swarms["time"].max()
+    ends = swarms.filter(pl.col("time") == horizon).unique(_SWARM, maintain_order=True)
+    last = collapse.join(ends, on=_SWARM, how="left", maintain_order="left")
+    counts = collapse["collapsed", "seeds"].rows()
+    columns = [
+        Column("weights", collapse["weights"].to_list(), "left", key=True),
+        _scheme_column(collapse),
+        Column("one", [f"{round(share * seeds)} of {seeds}" for share, seeds in counts]),
+        Column("median t", ["–" if t is None else f"{t:.2f}" for t in collapse["time"]]),
+        Column("cosine", [f"{cosine:.4f}" for cosine in last["mean_cosine"]]),
+        Column("clusters", [f"{count:.1f}" for count in last["clusters"]]),
+        Column("radius", [f"{radius:.2f}" for radius in last["radius"]]),
+        Column("‖A‖", [f"{norm:.3f}" for norm in last["attention_norm"]]),
+    ]
+    note = "one: even the farthest pair has a cosine of .999"
+    return Table(f"Swarms at t = {horizon:g}", columns, note)
+
+
+def _scheme_column(frame: pl.DataFrame) -> Column:
+    return Column("scheme", [scheme(name).title for name in frame["scheme"]], "left", key=True)

@@ -1,0 +1,126 @@
+"""A result's figures by name: described, drawn, saved.
+
+They have the names of their files in figures/; each is made only when it is asked for. The sphere
+alone has no description: it is a moving picture.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from matplotlib.figure import Figure as Drawn
+
+from headgauge.errors import InputError
+from headgauge.paper.result import Reproduction
+from headgauge.report.curves import curves_figure, head_figure
+from headgauge.report.drawing import draw
+from headgauge.report.dynamics.depth import depth_figure
+from headgauge.report.dynamics.over_time import gamma_figure, overview, phase_figure, swarms_figure
+from headgauge.report.dynamics.rows import collapse_figure, rates_figure
+from headgauge.report.dynamics.sphere import sphere_figure, sphere_gif
+from headgauge.report.figure import Figure, HeatMap
+from headgauge.report.figure_files import save_figure
+from headgauge.report.head_maps import head_maps
+from headgauge.report.paper import PANEL_OF, reproduction_figures
+from headgauge.scanning.result import ScanResult
+from headgauge.simulation.result import SOURCE, Simulation
+
+Makers = dict[str, Callable[[], Figure | Drawn]]
+Result = ScanResult | Reproduction | Simulation
+_TABLES = {  # by figure of a simulation: its table, and what describes it
+    "gamma": ("curves", gamma_figure),
+    "swarms": ("swarms", swarms_figure),
+    "phase": ("phase", phase_figure),
+    "rates": ("rates", rates_figure),
+    "collapse": ("collapse", collapse_figure),
+    "sphere": ("sphere", sphere_figure),
+}
+
+
+def figures(result: Result, text: str | None = None) -> Makers:
+    """By name what makes each figure, the overview first; `text` is one of a reproduction."""
+    if isinstance(result, Simulation):
+        return _simulation_figures(result)
+    if isinstance(result, ScanResult):
+        return _scan_figures(result)
+    if text is not None and text not in result.scans:
+        raise InputError(f"no text named {text!r} here; there are {', '.join(result.scans)}")
+    return _reproduction_figures(result, text or next(iter(result.scans)))
+
+
+def _scan_figures(result: ScanResult) -> Makers:
+    run = result.caption()
+    made: Makers = {**head_maps(result.heads, result.curves, result.verdicts(), run)}
+    if result.depth is not None:
+        depth = result.depth
+        made["depth"] = lambda: depth_figure(depth, result.depth_curves(), run)
+    made["curves"] = partial(curves_figure, result.curves, run)
+    return made
+
+
+def _simulation_figures(result: Simulation) -> Makers:
+    """Of a table without rows there is none."""
+    run = result.figure_words()
+    tables = {name: table for name, table in result.tables.items() if table.height}
+    made: Makers = {}
+    if tables.keys() & {"curves", "swarms", "phase"}:
+        made["dynamics"] = partial(overview, tables, run)
+    for name, (table, make) in _TABLES.items():
+        if table in tables:
+            made[name] = partial(make, tables[table], run)
+    return made
+
+
+def _reproduction_figures(result: Reproduction, text: str) -> Makers:
+    """The figures on one text, `paper`, the overview of all, and those of the text's heads."""
+    described = reproduction_figures(result.paper, result.captions(), text)
+    described |= {table: described[name] for table, name in PANEL_OF.items()}
+    made: Makers = {name: lambda figure=figure: figure for name, figure in described.items()}
+    return made | _scan_figures(result.scans[text])
+
+
+def plot(
+    result: Result,
+    layer: int | str,
+    head: int | None = None,
+    *,
+    module: str | None = None,
+    text: str | None = None,
+) -> Drawn:
+    """One figure by its name, or one head by its layer and number and, where a layer has several,
+    its module; `text` is one of a reproduction."""
+    if isinstance(layer, str):
+        found = figures(result, text)
+        if layer not in found:
+            raise InputError(f"no figure named {layer!r} here; there are {', '.join(found)}")
+        made = found[layer]()
+        return draw(made) if isinstance(made, Figure) else made
+    if isinstance(result, Simulation):
+        raise InputError(f"a simulation has no heads; its figures are {', '.join(figures(result))}")
+    scan = result
+    if isinstance(result, Reproduction):
+        scan = result.scan if text is None else result.scans[text]
+    tables = scan.heads, scan.curves, scan.samples, scan.verdicts()
+    return draw(head_figure((layer, head, module), tables, scan.caption()))
+
+
+def save_figures(
+    result: ScanResult | Simulation, folder: Path, first: int | None = None
+) -> list[Path]:
+    """The figures that are for files, or the first few of them, in FOLDER/figures."""
+    place = folder / "figures"
+    paths = []
+    for name, make in islice(figures(result).items(), first):
+        if name == "sphere":
+            assert isinstance(result, Simulation)
+            paths.append(sphere_gif(result.tables[name], SOURCE, place / "sphere.gif"))
+            continue
+        made = make()
+        assert isinstance(made, Figure)
+        if made.in_files:
+            # Of the many maps nobody prints one.
+            maps = all(isinstance(panel, HeatMap) for panel in made.panels)
+            formats = ("png", "svg") if maps and name != "phase" else ("png", "svg", "pdf")
+            paths += save_figure(draw(made), place, name, formats)
+    return paths

@@ -1,0 +1,293 @@
+"""The page of a reproduction: the verdict on the paper, its figures, the choices, the heads."""
+
+from typing import Any
+
+import polars as pl
+
+from headgauge.paper import Reproduction
+from headgauge.registry import measures, names
+from headgauge.report.page.parts import (
+    Column,
+    Page,
+    Part,
+    figures,
+    notes,
+    plural,
+    section,
+    table,
+    text,
+)
+from headgauge.report.page.scan import closing, head_counts, scan_sections, title
+from headgauge.report.paper import page_figures
+
+ONE_TEXT = "one text: not judged"
+# Behind the claims that have no figure: title, what is said of it, columns.
+_BEHIND = {
+    "vectors": (
+        "Assumptions 1 and 2: isotropic, and a distance δ apart",
+        "Vectors of a window, brought to unit length. n uniform ones have a mean cosine of 0 and "
+        "an effective dimension of about nd/(n + d).",
+        (
+            Column("Text", "text"),
+            Column("Vectors", "vectors"),
+            Column("Mean cosine", "mean_cosine", "number", 3),
+            Column(
+                "by set",
+                ("mean_cosine_low", "mean_cosine_high"),
+                "span",
+                3,
+                "The smallest and the largest set: a model, a layer or a KV head",
+            ),
+            Column("Effective dimension", ("effective_dim", "dim"), "share", 3),
+            Column("δ", "delta", "number", 3, "The smallest distance of two tokens in any set"),
+            Column("Nearest other", "nearest", "number", 3, "Median distance, mean over sets"),
+            Column("Coincide", "same", "percent", 1, "Tokens that equal another"),
+            Column("Sets × tokens", ("sets", "tokens"), "times"),
+        ),
+    ),
+    "coverage": (
+        "What several heads of a layer separate together",
+        "Of N tokens that all heads of a layer are asked for; independent: what heads that know "
+        "nothing of each other would cover.",
+        (
+            Column("Text", "text"),
+            Column("N", "top_n", "number"),
+            Column("Heads", "heads", "number"),
+            Column("Covered", ("covered", "low", "high"), "interval", 3),
+            Column("Independent", "independent", "number", 3),
+            Column("1 − (1 − p)^H", "formula", "number", 3, "The paper's formula, the mean p"),
+            Column("One head, p", "separable", "number", 3),
+            Column("Layers × rows", ("layers", "rows"), "times"),
+        ),
+    ),
+    "signs": (
+        "What goes with a head’s separability at N = 16",
+        "Rank correlation over the heads of the model, with its 95 % interval.",
+        (
+            Column("Text", "text"),
+            Column("Sign", "sign"),
+            Column("Correlation", ("correlation", "low", "high"), "interval", 2),
+            Column("Heads", "heads", "number"),
+        ),
+    ),
+    "gains": (
+        "What a colder or a length-aware rule changes",
+        "On the same logits, at the longest L: of N_s/N the difference, of the Jacobian’s norm the "
+        "ratio.",
+        (
+            Column("Text", "text"),
+            Column("Of", "measure"),
+            Column("Rule", "rule"),
+            Column("against", "against"),
+            Column("Change", ("change", "low", "high"), "interval", 3),
+            Column("Heads", "heads", "number"),
+            Column("Windows", "windows", "number"),
+            Column("Rows", "rows", "number", 4),
+        ),
+    ),
+}
+_CHOICES = (
+    Column("Vectors", "vectors", sorts=True),
+    Column("Length", "scale", sorts=True),
+    Column("Keys", "keys", sorts=True),
+    Column("Agrees", "agrees", "number", None, "How many of the paper's numbers it meets", True),
+    Column("", "badges", "lines"),
+    Column(
+        "Critical N", "critical_n", "number", 5, "Printed expectation, level .01, longest L", True
+    ),
+    Column("of L", "critical_share", "percent", 1, sorts=True),
+    Column("Critical N, eq. 24", "critical_n_corrected", "number", sorts=True),
+    Column("N_s/N at 16", "separability_at_16", "fixed", 2, "Mean over heads", True),
+    Column(
+        "Plateau",
+        ("plateau_low", "plateau_high"),
+        "span",
+        2,
+        "Least and largest mean over heads for N from 16 on",
+        True,
+    ),
+    Column("Heads in .70–.85", "heads_in_band", "percent", sorts=True),
+    Column("Rows", "rows", "number", 4, "Query rows behind a number", True),
+)
+_TIMING = (
+    Column("Algorithm", "algorithm"),
+    Column("What", "what"),
+    Column("Paper", "paper_seconds", "seconds"),
+    Column("Literal loop here", "literal_seconds", "seconds"),
+    Column("headgauge", "ours_seconds", "seconds"),
+    Column("Times faster", "ratio", "number", 3, "Than the literal loop on this machine"),
+    Column("Note", "note"),
+)
+
+
+def reproduction_page(run: Reproduction) -> Page:
+    warnings = run.warnings()
+    first, *others = run.scans
+    on = f" on {first}" * bool(others)
+    return Page(
+        title=title(run.scan),
+        caption=run.scan.caption() + "".join(f"; also on {each}" for each in others),
+        warnings=warnings,
+        stands=run.judging.stands,
+        overview=[
+            *head_counts(run.scan, on),
+            *_claim_counts(run.paper["verdicts"]["verdict"].to_list()),
+            notes(line for line in run.notes() if line not in warnings),
+        ],
+        sections=[
+            _verdict(run),
+            _figures(run),
+            _choices(run),
+            *scan_sections(run.scan, on),
+            _timing(run.timing),
+            *closing(run.scan.manifest),
+        ],
+    )
+
+
+def _claim_counts(verdicts: list[str]) -> list[Part]:
+    lead = text(f"{plural(len(verdicts), 'claim')} of the paper, measured here:", lead=True)
+    chips = [[word, verdicts.count(word), None] for word in dict.fromkeys(verdicts)]
+    return [lead, {"kind": "chips", "chips": chips, "href": "#verdict"}] if verdicts else []
+
+
+def _named(run: Reproduction, name: str) -> str:
+    """A text with what it is there for: to choose vectors and keys by, or to judge."""
+    role = names.text_role(name, len(run.scans), run.judging.chosen_on)
+    return f"{name} ({role})" if role else name
+
+
+def _verdict(run: Reproduction) -> Part | None:
+    """Claim by claim what each text says of it, and the small tables behind."""
+    readings = run.paper["readings"]
+    columns = [
+        Column("Claim", "claim", "lines"),
+        Column("Paper", "paper"),
+        Column("Measured, text by text", "measured", "lines"),
+        Column("Verdict", "verdict", "lines"),
+    ]
+    rows = [
+        _claim(run, row, readings.filter(claim=row["claim"]).to_dicts())
+        for row in run.paper["verdicts"].to_dicts()
+    ]
+    said = "The verdict on the paper"
+    shown = table(columns, rows, said, look="cards verdict-table")
+    return section("verdict", "Verdict", said, shown, _behind(run.paper)) if shown else None
+
+
+def _claim(
+    run: Reproduction, joint: dict[str, Any], readings: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The cells of a row, line by line: [look, words, badge beside them]."""
+    comments = {reading["comment"] for reading in readings}
+    once = comments.pop() if len(comments) == 1 else ""  # what is said of every text alike
+    measured = []
+    for reading in readings:
+        own = reading["verdict"] if reading["verdict"] != joint["verdict"] else ""
+        measured += [["of", _named(run, reading["text"]), own], ["", reading["printed"]]]
+        if reading["corrected"] not in ("", "same", reading["printed"]):
+            measured.append(["", f"corrected: {reading['corrected']}"])
+        if reading["comment"] and not once:
+            measured.append(["comment", reading["comment"]])
+    verdict = [["badge", joint["verdict"]]]
+    if joint["texts"] and joint["verdict"] != ONE_TEXT:
+        verdict.append(["held", f"held on {joint['held']} of {plural(joint['texts'], 'text')}"])
+    verdict += [["comment", said] for said in dict.fromkeys((joint["comment"], once)) if said]
+    claim = [["strong", joint["claim"]], ["where", joint["where"]], ["", joint["statement"]]]
+    return {"claim": claim, "paper": joint["paper"], "measured": measured, "verdict": verdict}
+
+
+def _behind(paper: dict[str, pl.DataFrame]) -> Part | None:
+    """Assumptions, coverage, signs, gains: tables of a few rows."""
+    titles = {name: measure.title for name, measure in measures.MEASURES.items()}
+    at = pl.format("N_s/N at N = {}", "top_n")
+    kind = pl.col("measure")
+    told = paper | {
+        "signs": paper["signs"].with_columns(pl.col("sign").replace(titles)),
+        "gains": paper["gains"].with_columns(
+            measure=pl.when(kind == "separability").then(at).otherwise(kind)
+        ),
+    }
+    parts = [
+        table(columns, told[name].to_dicts(), said, title=said, text=more, look="dense")
+        for name, (said, more, columns) in _BEHIND.items()
+    ]
+    held = [part for part in parts if part is not None]
+    summary = "The numbers behind the claims that have no figure"
+    return {"kind": "details", "summary": summary, "parts": held} if held else None
+
+
+def _figures(run: Reproduction) -> Part | None:
+    tables = [run.paper[name] for name in ("fig2a", "fig2b", "fig2c", "fig3")]
+    rules = {rule for frame in tables for rule in frame["rule"].unique()}
+    told = "; ".join(said for rule, said in names.RULE_NOTES.items() if rule in rules)
+    apart = f"Other rules are put on logits that were not trained for them: {told}." * bool(told)
+    held = figures(page_figures(run.paper, list(run.scans), run.judging.chosen_on), apart)
+    how = text(
+        "Point at a figure to read it, drag to zoom, double-click to go back; arrow keys work too. "
+        "Press a line in a legend to hide it."
+    )
+    return section("figures", "Figures", "The figures, redrawn", how, held) if held else None
+
+
+def _choices(run: Reproduction) -> Part | None:
+    """Every choice of vectors and keys beside its numbers, text by text."""
+    rows = run.paper["choices"].to_dicts()
+    for row in rows:
+        signs = {"judged": row["measured"], "closest here": row["closest"]}
+        row["badges"] = [["badge", word] for word, has in signs.items() if has]
+    texts = [row["text"] for row in rows]
+    shown = table(
+        _CHOICES,
+        rows,
+        "Choices of vectors and keys",
+        marked=[place for place, row in enumerate(rows) if row["measured"]],
+        filter={
+            "id": "choices-text",
+            "title": "Text",
+            "of": texts,
+            "options": [[each, _named(run, each)] for each in dict.fromkeys(texts)],
+        },
+    )
+    said = (
+        "The paper leaves open which vectors and which keys it means. Each choice beside its "
+        "numbers; closest here: it meets most of them on this text, and is the nearest of those "
+        f"that do. {_judged(run, rows)}"
+    )
+    if shown is None:
+        return None
+    return section("choices", "Choices", "What depends on the choice", text(said), shown)
+
+
+def _judged(run: Reproduction, rows: list[dict[str, Any]]) -> str:
+    """Which choice the verdicts are about, and where it comes from."""
+    judged = next((row for row in rows if row["measured"]), None)
+    if judged is None:
+        return ""
+    on = run.judging.chosen_on
+    name = f"{judged['vectors']} vectors, {judged['scale']} length, {judged['keys']} keys"
+    if on is None:
+        return f"The verdicts are about {name}, as asked for."
+    kept = any(row["text"] == on and row["closest"] and row["measured"] for row in rows)
+    return (
+        f"The verdicts are about {name}, the closest on {on} by equally many rows of every choice"
+        + "; measured in full, another is closer there" * (not kept)
+        + ("." if len(run.scans) > 1 else "; with no second text to judge on, no claim is judged.")
+    )
+
+
+def _timing(timing: tuple[dict[str, Any], ...]) -> Part | None:
+    """Our times beside the paper's Table 1."""
+    rows = []
+    for row in timing:
+        literal, share = row["literal_seconds"], row["literal_share"]
+        if literal is not None and share is not None and share < 1:
+            note = f"extrapolated from {100 * share:.2g} % of the work"
+            row = row | {"literal_seconds": {"value": literal, "note": note}}
+        rows.append(row)
+    shown = table(_TIMING, rows, "Timing", look="cards")
+    said = text(
+        "The paper's times come from its own machine and are there for scale only. The ratio "
+        "compares two ways on this one machine."
+    )
+    return section("timing", "Timing", "Timing, beside Table 1", said, shown) if shown else None

@@ -1,0 +1,88 @@
+"""Every measure that is drawn has words, every verdict a letter, every line signs of its own."""
+
+import json
+
+import polars as pl
+
+from headgauge.registry import as_json, measures, names
+from headgauge.registry.measures import number
+from headgauge.runs.known_words import Keys, Scale, Vectors
+from headgauge.runs.schema import CurveRow, HeadRow, frame_schema
+
+
+def numbers_of(row):
+    return {name for name, kind in frame_schema(row).items() if kind == pl.Float64}
+
+
+def test_every_number_of_a_head_and_of_a_curve_has_words():
+    assert numbers_of(HeadRow) <= set(measures.HEAD_MEASURES)
+    assert numbers_of(CurveRow) - {"separable_count"} == set(measures.CURVES)
+    assert set(measures.CURVE_MEASURES) <= set(frame_schema(CurveRow))
+
+
+def test_every_choice_has_words():
+    for field, words in (("vectors", Vectors), ("scale", Scale), ("keys", Keys)):
+        assert set(names.CHOICES[field]) == set(words.__args__)
+
+
+def test_diverging_colours_only_around_a_meaningful_middle():
+    diverging = {name for name, each in measures.MEASURES.items() if each.colour_map != "viridis"}
+    assert diverging == {"output_ratio"}
+
+
+def test_no_two_verdicts_look_the_same_and_ink_is_readable_on_each():
+    verdicts = list(names.VERDICTS.values())
+    assert len({each.letter for each in verdicts}) == len(verdicts)
+    assert len({each.look.colour for each in verdicts}) == len(verdicts)
+    assert names.verdict("a verdict of tomorrow").letter not in {each.letter for each in verdicts}
+    assert names.verdict("sink").look.ink == "white"
+    assert names.verdict("healthy").look.ink == "black"
+
+
+def test_every_line_of_a_panel_has_its_own_colour_style_and_marker():
+    curves = measures.CURVES.values()
+    together = [
+        [each for each in curves if each.name.startswith(("distance", "expected", "bound"))],
+        [each for each in curves if each.name.startswith("separability")],
+        list(measures.WEIGHTS.values()),
+        [measures.WEIGHTS["largest_weight"], *measures.WEIGHT_BOUNDS.values()],
+    ]
+    for entries in together:
+        looks = [each.look for each in entries]
+        assert len({look.colour for look in looks}) == len(looks)
+        assert len({look.marker for look in looks}) == len(looks)
+    for looks in (measures.STEP_LOOKS, [each.look for each in names.SCHEMES.values()]):
+        assert len({(look.line, look.marker) for look in looks}) == len(looks)
+        assert len({look.colour for look in looks}) == len(looks)
+
+
+def test_many_rules_stay_apart_and_the_models_own_comes_first():
+    looks = names.rules([f"rule {number}" for number in range(20)] + ["model"])
+    assert next(iter(looks)) == "model"
+    assert len({each.look for each in looks.values()}) == 21
+    first = [each.look for each in looks.values()][:10]
+    assert len({(look.line, look.marker) for look in first}) == 10
+    assert list(names.rules(["topk"])) == ["topk"]
+
+
+def test_numbers_keep_their_digits():
+    for value, name, text in [
+        (0.12345, "sink_weight", "0.12"),
+        (0.12345, "jacobian_norm", "0.123"),
+        (0.00004, "sink_weight", "4e-05"),
+        (0.0, "sink_weight", "0.00"),
+        (None, "sink_weight", "–"),
+        (float("nan"), "sink_weight", "–"),
+        (391.72, "effective_n", "391.7"),
+    ]:
+        assert number(value, name) == text
+
+
+def test_the_page_gets_titles_limits_and_looks_as_json():
+    held = json.loads(json.dumps(as_json()))
+    assert held["measures"]["jacobian_norm"]["high"] == 0.5
+    assert held["measures"]["distance"]["look"]["marker"] == "circle"
+    sink = held["verdicts"]["sink"]
+    assert (sink["letter"], sink["look"]["ink"]) == ("S", "white")
+    assert held["keys"]["visible"]["title"] == "visible to the query"
+    assert set(held["schemes"]) == set(names.SCHEMES)

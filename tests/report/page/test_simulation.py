@@ -1,0 +1,58 @@
+import pytest
+
+from headgauge.report.page import page
+from headgauge.report.page.simulation import MOST_MORE, slider_times
+from report.page.dynamics_frames import PARTICLES, SIX, SPHERE_TIMES, TIMES, sphere_place
+from report.page.results import fake_simulation
+
+
+def parts(*kept):
+    """By kind the parts of the dynamics; nothing where there is no such section."""
+    sections = page(fake_simulation(*kept)).sections
+    found = [each for each in sections if each is not None and each["id"] == "dynamics"]
+    return {part.get("id", part["kind"]): part for each in found for part in each["parts"]}
+
+
+def test_the_slider_goes_over_the_spheres_times_and_some_of_the_others():
+    assert slider_times([[0.0, 1.0], [0.5, 1.0, 2.0]]) == [0, 1, 2]
+    later = slider_times([[0.0, 1.0], [float(time) for time in range(500)]])
+    assert len(later) <= 2 + MOST_MORE
+    assert later[-1] == 499
+    assert slider_times([]) == []
+    timed = parts()["timed"]
+    assert timed["times"] == [*SPHERE_TIMES, *(time for time in TIMES if time > SPHERE_TIMES[-1])]
+
+
+def test_spheres_stand_in_the_order_of_the_schemes_in_thousandths():
+    groups = parts()["timed"]["spheres"]["groups"]
+    assert [group["name"] for group in groups] == SIX
+    post = groups[SIX.index("post_ln")]
+    assert post["times"] == SPHERE_TIMES
+    for axis, name in enumerate("xyz"):
+        assert len(post[name][4]) == PARTICLES
+        exact = 1000 * sphere_place("post_ln", 3, SPHERE_TIMES[4])[axis]
+        assert post[name][4][3] == pytest.approx(exact, abs=0.51)
+
+
+@pytest.mark.parametrize(
+    ("kept", "there"),
+    [
+        ("rates", {"text", "rates"}),
+        ("collapse", {"text", "collapse"}),
+        ("phase", {"text", "figures"}),
+        ("curves", {"text", "timed"}),
+        ("swarms", {"text", "timed"}),
+        ("sphere", {"text", "timed"}),
+    ],
+)
+def test_a_simulation_with_few_tables_shows_what_it_has(kept, there):
+    found = parts(kept)
+    assert set(found) == there
+    if "timed" in there:
+        assert bool(found["timed"]["spheres"]) == (kept == "sphere")
+        assert (found["timed"]["readout"] is None) == (kept == "sphere")
+    assert ("drag a sphere" in found["text"]["text"]) == (kept == "sphere")
+
+
+def test_without_any_table_there_is_no_section():
+    assert parts("none of them") == {}

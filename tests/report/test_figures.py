@@ -1,0 +1,179 @@
+"""A result's figures by name: all are there, all can be read, and their files are repeatable."""
+
+import itertools
+import subprocess
+import sys
+from typing import Any
+
+import polars as pl
+import pytest
+from matplotlib import rcParams
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+
+from headgauge.errors import InputError
+from headgauge.paper.result import Reproduction
+from headgauge.registry.measures import CURVE_MEASURES, HEAD_MEASURES
+from headgauge.report.drawing import draw
+from headgauge.report.dynamics.depth import depth_figure
+from headgauge.report.dynamics.over_time import gamma_figure, overview, phase_figure, swarms_figure
+from headgauge.report.dynamics.rows import collapse_figure, rates_figure
+from headgauge.report.figure_files import DPI, save_figure
+from headgauge.report.figures import figures, plot, save_figures
+from report.dynamics.conftest import SCHEMES, layers, simulation
+from report.page.dynamics_frames import depth_frame
+from report.page.paper_frames import TEXTS
+from report.page.results import LAYERS, fake_reproduction, fake_scan, fake_simulation
+
+RUN = "a simulation, 中 $x_{"
+
+
+def words(figure: Any) -> str:
+    return " ".join(text.get_text() for text in figure.findobj(Text))
+
+
+@pytest.fixture(scope="module")
+def scanned():
+    return fake_scan(depth=depth_frame())
+
+
+def test_every_table_of_a_scan_has_a_figure(scanned):
+    found = figures(scanned)
+    heads = [name for name in HEAD_MEASURES if name != "rest_entropy_share"]
+    other = [f"{name}-hidden-unit-all" for name in CURVE_MEASURES]
+    assert list(found)[:2] == ["heads", "verdicts"]
+    assert set(found) == {"heads", "verdicts", "depth", "curves", *heads, *CURVE_MEASURES, *other}
+    before = dict(rcParams)
+    assert f"layer {LAYERS - 1}" in words(plot(scanned, "curves"))
+    assert "layer 2, head 3" in words(plot(scanned, 2, 3))
+    assert dict(rcParams) == before
+    with pytest.raises(InputError, match="no figure named 'rows' here; there are heads, verdicts"):
+        plot(scanned, "rows")
+
+
+def test_a_figure_shows_itself_in_a_notebook(scanned):
+    drawn: Any = plot(scanned, "sink_weight")
+    assert drawn._repr_png_()[:4] == b"\x89PNG"
+
+
+def test_a_reproduction_is_drawn_on_the_text_that_is_named(monkeypatch):
+    monkeypatch.setattr(Reproduction, "captions", lambda found: dict.fromkeys(found.scans, RUN))
+    result = fake_reproduction()
+    assert {
+        *("paper", "vanishing", "fig1", "fig2", "fig2a", "fig2b", "fig2c", "fig3", "fig4"),
+        *("choices", "rules", "heads", "verdicts"),
+    } <= set(figures(result))
+    assert "a simulation, □ $x_{" in words(plot(result, "fig3", text=TEXTS[1]))
+    with pytest.raises(InputError, match="no text named 'verse' here; there are prose"):
+        plot(result, "fig3", text="verse")
+
+
+def test_a_simulation_has_a_figure_for_every_table():
+    result = fake_simulation()
+    assert set(figures(result)) == {
+        *("dynamics", "gamma", "swarms", "phase", "rates", "collapse", "sphere")
+    }
+    ends = result.tables["sphere"]["time"].max()
+    assert f"t = {ends:.2f}" in words(plot(result, "sphere"))
+    assert list(figures(fake_simulation("rates"))) == ["rates"]
+    with pytest.raises(InputError, match="a simulation has no heads"):
+        plot(result, 0, 0)
+
+
+def test_the_overview_comes_first_and_the_files_are_repeatable(scanned, tmp_path):
+    before = dict(rcParams)
+    files = save_figures(scanned, tmp_path / "one", 3)
+    first = ("heads", "verdicts", "entropy")
+    assert [path.name for path in files] == [
+        f"{name}.{kind}" for name in first for kind in ("png", "svg")
+    ]
+    assert files[0].read_bytes().startswith(b"\x89PNG")
+    again = save_figure(plot(scanned, "entropy"), tmp_path / "two", "entropy")
+    for one, other in zip(files[-2:], again, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    few = fake_simulation("rates", "sphere")
+    few.tables["sphere"] = few.tables["sphere"].filter(pl.col("time") < 1)
+    moving = save_figures(few, tmp_path / "three")
+    expected = ["rates.png", "rates.svg", "rates.pdf", "sphere.gif"]
+    assert [path.name for path in moving] == expected
+    assert {path.name for path in (tmp_path / "three" / "figures").iterdir()} == set(expected)
+    assert save_figures(fake_simulation("none"), tmp_path / "four") == []
+    assert not (tmp_path / "four").exists()
+    assert dict(rcParams) == before
+
+
+def test_pyplot_stays_out_and_tables_need_no_matplotlib():
+    code = (
+        "import sys, headgauge.report.tables, headgauge.report.paper_tables\n"
+        "import headgauge.report.dynamics_tables, headgauge.report.notebook\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "import headgauge.report.drawing\n"
+        "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def never():
+    """Nothing ever collapses."""
+    tables = simulation(schemes=SCHEMES)
+    nulls = [pl.lit(None, pl.Float64).alias(name) for name in ("time", "low", "high")]
+    dark = tables["phase"].with_columns(probability=pl.lit(0.0))
+    return tables | {"collapse": tables["collapse"].with_columns(nulls), "phase": dark}
+
+
+POOR = {"schemes": ("ngpt",), "kinds": {"identity": (8, 12, 1.7)}, "dims": (8,), "seeds": 1}
+RUNS = {
+    "whole": simulation,
+    "poor": lambda: simulation(**POOR),
+    "two kinds": lambda: simulation(
+        schemes=(*SCHEMES, "ln_scaling_pre"),
+        kinds={"identity": (8, 12, 1.7), "layers": (8, 12, 1.7)},
+        dims=(8, 16),
+    ),
+    "never": never,
+}
+
+
+def assert_readable(name, figure):
+    """No text is cut off, no legend on another or on the small print."""
+    drawn = draw(figure)
+    canvas = FigureCanvasAgg(drawn)
+    drawn.set_dpi(DPI)
+    canvas.draw()
+    wide, high = drawn.get_size_inches() * DPI
+    renderer = canvas.get_renderer()
+    for part in (*drawn.axes, *drawn.texts):
+        box = part.get_tightbbox(renderer)
+        if box is not None and box.width > 0:
+            assert -2 < box.x0 < box.x1 < wide + 2, (name, part, box)
+            assert -2 < box.y0 < box.y1 < high + 2, (name, part, box)
+    legends = [axes.get_legend() for axes in drawn.axes if axes.get_legend()]
+    boxes = [legend.get_tightbbox(renderer) for legend in legends]
+    for pair in itertools.combinations(boxes, 2):
+        assert not pair[0].overlaps(pair[1]), (name, pair)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_every_figure_comes_out_and_no_text_is_cut_off(run):
+    tables = RUNS[run]()
+    described = [
+        overview(tables, RUN),
+        gamma_figure(tables["curves"], RUN),
+        swarms_figure(tables["swarms"], RUN),
+        phase_figure(tables["phase"], RUN),
+        rates_figure(tables["rates"], RUN),
+        collapse_figure(tables["collapse"], RUN),
+    ]
+    for figure in described:
+        assert_readable(figure.name, figure)
+
+
+@pytest.mark.parametrize("scheme", ["pre_ln", "other"])
+def test_a_models_layers_can_be_read_too(scheme):
+    assert_readable("depth", depth_figure(*layers(scheme=scheme), RUN))
+
+
+def test_a_scans_figures_can_be_read_too(scanned):
+    found = figures(scanned)
+    for name in ("heads", "verdicts", "sink_weight", "separability", "curves"):
+        assert_readable(name, found[name]())
