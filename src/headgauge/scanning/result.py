@@ -1,7 +1,7 @@
 """What a scan found: tables, verdicts, trends, and how to keep and show them."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
