@@ -4,7 +4,7 @@
 
     result = headgauge.scan("default")          # every head of a model; see headgauge.scanning
     result.verdicts()
-    result.plot(3, 5)                           # layer 3, head 5; result.plot("heads") all of them
+    headgauge.plot(result, 3, 5)                # layer 3, head 5; plot(result, "heads") all of them
 
     loaded = headgauge.load("default")          # a model once, for several runs
     headgauge.reproduce(loaded)                 # the paper's figures on it
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from headgauge.models import load
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
+    from headgauge.report.figures import draw, plot
     from headgauge.scanning import scan
     from headgauge.simulation import simulate
 
@@ -52,6 +53,7 @@ __version__ = "0.1.0"
 __all__ = [
     "__version__",
     "claims",
+    "draw",
     "engine",
     "errors",
     "load",
@@ -60,6 +62,7 @@ __all__ = [
     "normalizers",
     "paper",
     "particles",
+    "plot",
     "read_run",
     "report",
     "reproduce",
@@ -72,7 +75,9 @@ __all__ = [
 ]
 # What is reached without naming its package.
 _FUNCTIONS = {
+    "draw": "report.figures",
     "load": "models",
+    "plot": "report.figures",
     "read_run": "reading",
     "reproduce": "paper",
     "scan": "scanning",
@@ -86,6 +91,8 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
+        if name in ("read_run", "reproduce", "scan"):  # what they return shows itself in notebooks
+            importlib.import_module("headgauge.report.notebook")
         return getattr(importlib.import_module(f"headgauge.{_FUNCTIONS[name]}"), name)
     if name in __all__:
         return importlib.import_module(f"headgauge.{name}")

@@ -5,6 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
+import headgauge
 from headgauge.measure.plan import source_of
 from headgauge.scanning import ScanSettings, estimate, run_scan, scan_plan
 
@@ -29,6 +30,6 @@ def test_it_grows_with_the_run(llama: Any, ids: Tensor) -> None:
 def test_the_disk_is_enough(llama: Any, ids: Tensor, tmp_path: Path) -> None:
     plan = _plan(llama, ids, save_rows=True)
     needed = estimate(plan).disk
-    run_scan(plan, tmp_path / "run").draw()
+    headgauge.draw(run_scan(plan, tmp_path / "run"))
     written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
     assert written < needed < 20 * written

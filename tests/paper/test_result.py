@@ -64,7 +64,7 @@ def test_a_folder_is_told_from_that_of_a_scan(kept, tmp_path):
 
 def test_without_a_folder_nothing_is_drawn(kept):
     with pytest.raises(InputError, match="has no folder to draw into"):
-        replace(kept, folder=None).draw()
+        headgauge.draw(replace(kept, folder=None))
 
 
 def test_keeping_twice_is_the_same_bytes(kept, parquet_bytes):

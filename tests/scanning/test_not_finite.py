@@ -131,7 +131,7 @@ def test_everything_that_is_drawn_and_told_of_a_model_without_numbers(
 ) -> None:
     more: dict[str, Any] = {"length": [12, 24], "depth": True, "out": tmp_path / "run"}
     result = _scan(llama, ids, _embedding, **more)
-    assert result.draw()[0].name == "report.html"
+    assert headgauge.draw(result)[0].name == "report.html"
     assert result.outlook_grounds(48).longest == 24
     assert result.outlook(48)["heads"].sum() == 0
     assert result.depth is not None

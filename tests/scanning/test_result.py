@@ -80,7 +80,7 @@ def test_kept_and_copied(result: ScanResult, tmp_path: Path) -> None:
 
 def test_what_has_no_folder_cannot_be_drawn_there(result: ScanResult) -> None:
     with pytest.raises(InputError, match="no folder to draw into"):
-        result.draw()
+        headgauge.draw(result)
 
 
 def sections(result: ScanResult) -> dict[str, Any]:
@@ -172,8 +172,8 @@ def test_tables_go_to_pandas(result: ScanResult) -> None:
 
 
 def test_a_head_and_a_table_are_drawn(result: ScanResult) -> None:
-    assert len(result.plot(1, 3).axes) == 3
-    assert len(result.plot("curves").axes) == 3
+    assert len(headgauge.plot(result, 1, 3).axes) == 3
+    assert len(headgauge.plot(result, "curves").axes) == 3
     for asked in ((7, 0), (0, 9), (0, None), ("depth", None)):
         with pytest.raises(InputError):
-            result.plot(*asked)
+            headgauge.plot(result, *asked)

@@ -15,7 +15,7 @@ def test_the_caption_says_what_was_simulated(found):
 
 
 def test_drawing_leaves_page_figures_and_animation(found):
-    drawn = found.draw()
+    drawn = headgauge.draw(found)
     assert drawn[0].name == "report.html"
     assert drawn[1].name == "dynamics.png"
     assert drawn[-1].name == "sphere.gif"

@@ -3,6 +3,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import headgauge
 from headgauge.errors import InputError
 from headgauge.particles import schemes
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
@@ -46,7 +47,7 @@ def test_without_a_folder_there_is_nothing_to_draw_into(found):
         assert again.tables[name].equals(found.tables[name]), name
     assert not len(again.tables["curves"])
     with pytest.raises(InputError, match="no folder to draw into"):
-        again.draw()
+        headgauge.draw(again)
 
 
 def test_it_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, found):

@@ -30,6 +30,8 @@ def command(
     from dataclasses import replace
 
     from headgauge.paper.result import Reproduction
+    from headgauge.reading import read_run
+    from headgauge.report.figures import draw
     from headgauge.scanning import ScanResult, read_thresholds
     from headgauge.simulation import Simulation
 
@@ -41,21 +43,16 @@ def command(
         print(printable(_markdown(Reproduction.load(folder))))
         return
     changed = None if thresholds is None else read_thresholds(thresholds)
-    if Simulation.is_in(folder):
-        if changed is not None:
-            raise InputError(f"{folder}: a simulation has no verdicts that thresholds could change")
-        run = Simulation.load(folder)
-    elif Reproduction.is_in(folder):
-        run = Reproduction.load(folder)
-    else:
-        run = ScanResult.load(folder)
+    run = read_run(folder)
+    if changed is not None and isinstance(run, Simulation):
+        raise InputError(f"{folder}: a simulation has no verdicts that thresholds could change")
     if changed is not None and isinstance(run, Reproduction):
         scans = {text: scan.with_thresholds(changed) for text, scan in run.scans.items()}
         run = replace(run, scans=scans)
     elif changed is not None and isinstance(run, ScanResult):
         run = run.with_thresholds(changed)
     with stderr(quiet).status("drawing"):
-        drawn = run.draw()
+        drawn = draw(run)
     if json_output:
         print_json({"page": str(drawn[0]), "figures": [str(path) for path in drawn[1:]]})
     else:

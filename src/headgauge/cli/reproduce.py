@@ -26,6 +26,7 @@ def run(asked: ReproduceOptions) -> None:
     from headgauge import paper
     from headgauge.models import ModelSource
     from headgauge.paper.reproducing import run_reproduction
+    from headgauge.report.figures import draw
 
     name = one_model(asked.model, asked.model_option)
     notes = stderr(asked.quiet)
@@ -46,7 +47,7 @@ def run(asked: ReproduceOptions) -> None:
     with share_bar("reproducing", notes) as progress:
         found = run_reproduction(plan, place, progress)
     with notes.status("drawing"):
-        drawn = found.draw()
+        drawn = draw(found)
     if asked.json_output:
         print_json(results.reproduction_document(found, drawn))
     else:

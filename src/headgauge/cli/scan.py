@@ -24,6 +24,7 @@ def run(asked: ScanOptions) -> None:
     # torch and transformers take seconds: not for --help.
     from headgauge import scanning
     from headgauge.models import ModelSource
+    from headgauge.report.figures import draw
 
     target = asked.target_length
     if target is not None:
@@ -55,7 +56,7 @@ def run(asked: ScanOptions) -> None:
     if target is not None:
         result = result.keep_outlook(target)
     with notes.status("drawing"):
-        figures = result.draw()
+        figures = draw(result)
     if asked.json_output:
         print_json(results.scan_document(result, target))
     else:

@@ -21,6 +21,7 @@ def run(asked: SimulateOptions) -> None:
     """
     # torch takes seconds: not for --help.
     from headgauge import simulation
+    from headgauge.report.figures import draw
 
     notes = stderr(asked.quiet)
     settings = simulation.SimulationSettings(**keywords(asked))
@@ -30,7 +31,7 @@ def run(asked: SimulateOptions) -> None:
     with part_bars(notes) as progress:
         found = simulation.run_settings(settings, place, asked.device, progress)
     with notes.status("drawing"):
-        drawn = found.draw()
+        drawn = draw(found)
     if asked.json_output:
         print_json(results.simulation_document(found, drawn))
     else:

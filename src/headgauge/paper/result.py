@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import polars as pl
 
@@ -16,9 +16,7 @@ from headgauge.runs.columns import Keys, Scale, Vectors
 from headgauge.runs.json_files import check_form, read_json, write_json
 from headgauge.runs.tables import AGAIN
 from headgauge.scanning import ScanResult
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from headgauge.shown import Shown
 
 TIMING, JUDGING, TEXTS = "timing.json", "judging.json", "texts"
 
@@ -54,7 +52,7 @@ class _TimingFile(TypedDict):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reproduction:
+class Reproduction(Shown):
     """`scans` has a run for each text, `paper` the frames of `runs.paper_schema` by name,
     `timing` a row per algorithm on the first text."""
 
@@ -118,33 +116,6 @@ class Reproduction:
             told = ", ".join(filter(None, (own, role)))
             found[text] = f"{quick}{scan.caption()}{f' ({told})' * bool(told)}"
         return found
-
-    def draw(self) -> list[Path]:
-        """The page, the paper's figures and the map of the heads, into the run's folder."""
-        from headgauge.report.figures import save_figures
-        from headgauge.report.page import page, write_page
-        from headgauge.report.paper import paper_figures
-
-        if self.folder is None:
-            raise InputError("this reproduction has no folder to draw into: run it with one")
-        written = write_page(self.folder, page(self))
-        figures = paper_figures(self.paper, self.captions(), self.folder)
-        # The page has the map of every measure.
-        return [written, *figures, *save_figures(self.scan, self.folder, first=2)]
-
-    def plot(
-        self, layer: int | str = "paper", head: int | None = None, *, text: str | None = None
-    ) -> "Figure":
-        """One figure, as matplotlib has them: "paper", the overview, "fig1" to "fig4", "vanishing",
-        "choices", "rules" on a text (the first unless named), or what `ScanResult.plot` has."""
-        from headgauge.report.figures import plot
-
-        return plot(self, layer, head, text=text)
-
-    def _repr_html_(self) -> str:
-        from headgauge.report.notebook import claims_html
-
-        return claims_html(self.paper["verdicts"], self.judging.stands, self.warnings())
 
     def __repr__(self) -> str:
         known = self.scan.manifest["model"]

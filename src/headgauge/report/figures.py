@@ -13,8 +13,8 @@ from matplotlib.figure import Figure as Drawn
 
 from headgauge.errors import InputError
 from headgauge.paper.result import Reproduction
+from headgauge.report import drawing
 from headgauge.report.curves import curves_figure, head_figure
-from headgauge.report.drawing import draw
 from headgauge.report.dynamics.depth import depth_figure
 from headgauge.report.dynamics.over_time import gamma_figure, overview, phase_figure, swarms_figure
 from headgauge.report.dynamics.rows import collapse_figure, rates_figure
@@ -22,7 +22,8 @@ from headgauge.report.dynamics.sphere import sphere_figure, sphere_gif
 from headgauge.report.figure import Figure, HeatMap
 from headgauge.report.figure_files import save_figure
 from headgauge.report.head_maps import head_maps
-from headgauge.report.paper import PANEL_OF, reproduction_figures
+from headgauge.report.page import page, write_page
+from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
 from headgauge.scanning.result import ScanResult
 from headgauge.simulation.result import SOURCE, Simulation
 
@@ -82,27 +83,35 @@ def _reproduction_figures(result: Reproduction, text: str) -> Makers:
 
 def plot(
     result: Result,
-    layer: int | str,
+    layer: int | str | None = None,
     head: int | None = None,
     *,
     module: str | None = None,
     text: str | None = None,
 ) -> Drawn:
-    """One figure by its name, or one head by its layer and number and, where a layer has several,
-    its module; `text` is one of a reproduction."""
-    if isinstance(layer, str):
+    """One figure, as matplotlib has them: `plot(result, 3, 5)` is layer 3, head 5, `plot(result,
+    name)` the one of that name in figures/, `plot(result)` the overview.
+
+    Names of a scan are such as "heads", "sink_weight", "separability", "depth" and "curves", a line
+    over N for each head; of a reproduction "paper", "fig1" to "fig4", "vanishing", "choices",
+    "rules" too, on a `text` (the first unless named); of a simulation "dynamics", "gamma",
+    "swarms", "phase", "rates", "collapse" and "sphere", its end. `module` tells attention in one
+    layer apart.
+    """
+    if layer is None or isinstance(layer, str):
         found = figures(result, text)
+        layer = next(iter(found)) if layer is None else layer
         if layer not in found:
             raise InputError(f"no figure named {layer!r} here; there are {', '.join(found)}")
         made = found[layer]()
-        return draw(made) if isinstance(made, Figure) else made
+        return drawing.draw(made) if isinstance(made, Figure) else made
     if isinstance(result, Simulation):
         raise InputError(f"a simulation has no heads; its figures are {', '.join(figures(result))}")
     scan = result
     if isinstance(result, Reproduction):
         scan = result.scan if text is None else result.scans[text]
     tables = scan.heads, scan.curves, scan.samples, scan.verdicts()
-    return draw(head_figure((layer, head, module), tables, scan.caption()))
+    return drawing.draw(head_figure((layer, head, module), tables, scan.caption()))
 
 
 def save_figures(
@@ -122,5 +131,17 @@ def save_figures(
             # Of the many maps nobody prints one.
             maps = all(isinstance(panel, HeatMap) for panel in made.panels)
             formats = ("png", "svg") if maps and name != "phase" else ("png", "svg", "pdf")
-            paths += save_figure(draw(made), place, name, formats)
+            paths += save_figure(drawing.draw(made), place, name, formats)
     return paths
+
+
+def draw(result: Result) -> list[Path]:
+    """The page and the figures of a result, into its folder; the page first."""
+    if result.folder is None:
+        raise InputError("this result has no folder to draw into: save it, or run it with `out`")
+    paths = [write_page(result.folder, page(result))]
+    if not isinstance(result, Reproduction):
+        return paths + save_figures(result, result.folder)
+    paths += paper_figures(result.paper, result.captions(), result.folder)
+    # The page has the map of every measure.
+    return paths + save_figures(result.scan, result.folder, first=2)

@@ -9,12 +9,15 @@ from html import escape
 
 import polars as pl
 
+from headgauge.paper.result import Reproduction
 from headgauge.registry.names import VERDICTS, verdict
 from headgauge.report.head_grid import HeadGrid, head_grid
 from headgauge.report.paper_tables import claims_table
 from headgauge.report.table import FAINT, LINE
 from headgauge.report.tables import heads_table
 from headgauge.runs.schema import HEAD
+from headgauge.scanning.result import ScanResult
+from headgauge.shown import HTML
 
 _WORST = 10
 _NUMBERS = ("sink_weight", "separability", "jacobian_norm", "output_ratio", "entropy_share")
@@ -36,10 +39,19 @@ def result_html(
     return _fragment(parts, warnings)
 
 
-def claims_html(verdicts: pl.DataFrame, stands: Sequence[str], warnings: Sequence[str] = ()) -> str:
+def _scan(result: ScanResult) -> str:
+    return result_html(result.frame(), result.counts(), result.caption(), result.warnings())
+
+
+def _reproduction(result: Reproduction) -> str:
     """What a reproduction stands on, the verdict on each of the paper's claims."""
-    lines = [f'<div style="{FAINT}">{escape(line)}</div>' for line in stands]
-    return _fragment([*lines, claims_table(verdicts).html()], warnings)
+    lines = [f'<div style="{FAINT}">{escape(line)}</div>' for line in result.judging.stands]
+    claims = claims_table(result.paper["verdicts"]).html()
+    return _fragment([*lines, claims], result.warnings())
+
+
+HTML[ScanResult] = _scan
+HTML[Reproduction] = _reproduction
 
 
 def _fragment(parts: Sequence[str], warnings: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import polars as pl
 
@@ -21,16 +21,14 @@ from headgauge.scanning import depth_prediction, summary
 from headgauge.scanning import verdicts as judging
 from headgauge.scanning.grounds import Grounds, grounds
 from headgauge.scanning.thresholds import DEFAULT, Threshold, read_thresholds
+from headgauge.shown import Shown
 
 SCANNED = ("heads", "curves", "samples", "depth")
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScanResult:
+class ScanResult(Shown):
     """The tables of `headgauge.runs.schema` by name, one row per window and head, and what follows.
 
     `manifest` says how they came about, `folder` where they are kept (None: only here). `rows` may
@@ -223,32 +221,8 @@ class ScanResult:
         """What each unit took, by phase."""
         return self.manifest["times"]["units"]
 
-    def draw(self) -> list[Path]:
-        """The page and the figures, into the run's folder; the page first."""
-        # Only here does a result reach for the report: whoever computes need not load matplotlib.
-        from headgauge.report.figures import save_figures
-        from headgauge.report.page import page, write_page
-
-        written = write_page(self._drawn_in(), page(self))
-        return [written, *save_figures(self, self._drawn_in())]
-
-    def plot(
-        self, layer: int | str = "heads", head: int | None = None, *, module: str | None = None
-    ) -> "Figure":
-        """One figure, as matplotlib has them: `plot(3, 5)` is layer 3, head 5, and `plot(name)` the
-        one of that name in figures/, such as "heads", "sink_weight", "separability" or "depth";
-        "curves" has a line over N for each head. `module` tells attention in one layer apart."""
-        from headgauge.report.figures import plot
-
-        return plot(self, layer, head, module=module)
-
-    def _drawn_in(self) -> Path:
-        if self.folder is None:
-            raise InputError("this result has no folder to draw into: save it first")
-        return self.folder
-
     def save(self, folder: str | Path) -> "ScanResult":
-        """Write a run's folder with tables, manifest and figures; the result that lives there."""
+        """Write a run's folder with tables and manifest; the result that lives there."""
         if self.folder is None or Path(folder) != self.folder:
             run = runs.RunFolder.open(folder, self.manifest["settings"])
             run.describe(self.manifest)
@@ -256,9 +230,7 @@ class ScanResult:
             for unit in units:
                 run.add(unit)
             run.merge(unit.key for unit in units)
-        kept = ScanResult.load(folder).with_thresholds(self.thresholds)
-        kept.draw()
-        return kept
+        return ScanResult.load(folder).with_thresholds(self.thresholds)
 
     def _units(self) -> Iterator[runs.UnitTables]:
         """The pieces that the tables are made of."""
@@ -271,11 +243,6 @@ class ScanResult:
                 tables["rows"] = self.rows.filter(**within).collect()
             seconds = self.manifest["times"]["units"].get(name, {})
             yield runs.UnitTables(key, tables, runs.UnitFacts(**record, seconds=seconds))
-
-    def _repr_html_(self) -> str:
-        from headgauge.report.notebook import result_html
-
-        return result_html(self.frame(), self.counts(), self.caption(), self.warnings())
 
     def __repr__(self) -> str:
         known = self.manifest["model"]

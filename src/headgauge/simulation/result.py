@@ -2,15 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from headgauge.errors import InputError
 from headgauge.runs import SIMULATION, Manifest, load_run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SOURCE = "attention dynamics after arXiv 2510.22026"
 
@@ -41,22 +36,6 @@ class Simulation:
             f"n = {chosen['tokens']}, d = {chosen['dim']}, β = {chosen['beta']:g}, "
             f"t up to {chosen['horizon']:g}, {seeds} seed{'s' if seeds > 1 else ''}"
         )
-
-    def draw(self) -> list[Path]:
-        """The page, the figures and the animation, into the folder; the page first."""
-        from headgauge.report.figures import save_figures
-        from headgauge.report.page import page, write_page
-
-        if self.folder is None:
-            raise InputError("this simulation has no folder to draw into: run it with one")
-        return [write_page(self.folder, page(self)), *save_figures(self, self.folder)]
-
-    def plot(self, name: str = "dynamics") -> "Figure":
-        """One figure, as matplotlib has them, by the name of its file in figures/: "dynamics", the
-        overview, "gamma", "swarms", "phase", "rates", "collapse" or "sphere", its end."""
-        from headgauge.report.figures import plot
-
-        return plot(self, name)
 
     def figure_words(self) -> str:
         """What every figure stands on; each says the n, β and seeds of its own table."""

@@ -1,6 +1,6 @@
 """report.html: a run as one page that needs nothing but a browser.
 
-scan, reproduction, simulation   what the page of each kind of result has, section by section
+scanning, reproduction, simulation  what the page of each kind of result has, section by section
 heads                            the heads: map, list, curves, samples
 parts, values                    what sections are made of, and numbers as JSON
 document                         all of it in one file, with the scripts and styles in `assets/`
@@ -13,7 +13,7 @@ from headgauge.paper import Reproduction
 from headgauge.report.page.document import page_bytes
 from headgauge.report.page.parts import Page
 from headgauge.report.page.reproduction import reproduction_page
-from headgauge.report.page.scan import scan_page
+from headgauge.report.page.scanning import scan_page
 from headgauge.report.page.simulation import simulation_page
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation

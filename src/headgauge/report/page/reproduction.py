@@ -17,7 +17,7 @@ from headgauge.report.page.parts import (
     table,
     text,
 )
-from headgauge.report.page.scan import closing, head_counts, scan_sections, title
+from headgauge.report.page.scanning import closing, head_counts, scan_sections, title
 from headgauge.report.paper import page_figures
 
 ONE_TEXT = "one text: not judged"

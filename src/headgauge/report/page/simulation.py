@@ -9,7 +9,7 @@ from headgauge.registry import names
 from headgauge.report.dynamics.over_time import gamma_figure, phase_figure, swarms_figure
 from headgauge.report.dynamics.words import WEIGHTS
 from headgauge.report.page.parts import Column, Page, Part, figures, notes, section, table, text
-from headgauge.report.page.scan import closing
+from headgauge.report.page.scanning import closing
 from headgauge.report.page.values import column as values
 from headgauge.report.page.values import plain, short
 from headgauge.simulation import Simulation
