@@ -32,6 +32,12 @@ def result(scanned: ScanResult) -> ScanResult:
     return replace(scanned, manifest=deepcopy(scanned.manifest))
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is saved for its tables need not be drawn."""
+    monkeypatch.setattr(ScanResult, "draw", lambda self: [])
+
+
 def test_frames(result: ScanResult) -> None:
     assert len(result.frame()) == 8
     assert result.frame()["severity"].is_sorted(descending=True)
@@ -58,6 +64,7 @@ def test_other_thresholds(result: ScanResult, tmp_path: Path) -> None:
     assert set(sinks["source"]) == {"mine.toml"}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_kept_and_copied(result: ScanResult, tmp_path: Path) -> None:
     kept = result.save(tmp_path / "first")
     loaded = ScanResult.load(tmp_path / "first")
@@ -68,10 +75,14 @@ def test_kept_and_copied(result: ScanResult, tmp_path: Path) -> None:
     for name in ("heads", "curves", "samples"):
         first, second = (tmp_path / where / f"{name}.parquet" for where in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()
+
+
+def test_what_has_no_folder_cannot_be_drawn_there(result: ScanResult) -> None:
     with pytest.raises(InputError, match="no folder to draw into"):
         result.draw()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_stream_by_layer(llama: Any, ids: Tensor, tmp_path: Path) -> None:
     result = headgauge.scan(llama, ids, top_n=[1, 2], threads=1, depth=True)
     assert result.scheme().scheme == "pre_ln"

@@ -132,7 +132,7 @@ def test_killed_at_any_moment(llama: Any, tmp_path: Path) -> None:
     """A real process, killed without warning twice, ends in the bytes of one that was not."""
     folder, whole, part = tmp_path / "model", tmp_path / "whole", tmp_path / "part"
     llama.save_pretrained(folder)
-    ids = torch.arange(3 * 40 * 60).reshape(60, 120)[:, :60] % 47 + 3
+    ids = torch.arange(30 * 120).reshape(30, 120)[:, :60] % 47 + 3
     torch.save(ids, folder / "ids")
     for units in (1, 17):
         command = [sys.executable, "-c", _CHILD, str(folder), str(part)]
