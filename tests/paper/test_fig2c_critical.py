@@ -125,7 +125,7 @@ def growth(curves: pl.DataFrame, draws: int, few: int = 144) -> pl.DataFrame:
     return fig2c_critical.run(curves, draws, few)[1]
 
 
-def tests_of(curves: pl.DataFrame) -> pl.DataFrame:
+def each_test(curves: pl.DataFrame) -> pl.DataFrame:
     return fig2c_critical.run(curves, 2)[2]
 
 
@@ -201,7 +201,7 @@ def test_a_choice_at_a_single_n_has_no_critical_one(frames):
     curves = _curves(frames, distance, printed)
     single = curves.filter(top_n=5)
     assert critical(single, 2).is_empty()
-    assert tests_of(single).is_empty()
+    assert each_test(single).is_empty()
 
 
 def test_an_n_that_some_heads_lack_is_left_out(frames):
@@ -229,7 +229,7 @@ def test_where_only_some_rows_were_drawn_is_told(frames):
 def test_every_single_test_is_scipys(frames):
     draw = np.random.default_rng(0)
     distance, printed = draw.normal(size=(2, 5, 9))
-    tests = tests_of(_curves(frames, distance, printed))
+    tests = each_test(_curves(frames, distance, printed))
     assert len(tests) == 3 * 5
     for row in tests.filter(expected="printed").iter_rows(named=True):
         a, b = distance[row["top_n"] - 1], printed[row["top_n"] - 1]
@@ -241,7 +241,7 @@ def test_every_single_test_is_scipys(frames):
 def test_samples_that_hardly_differ_raise_no_warning(heads, frames):
     values = np.arange(float(heads))[None]
     curves = _curves(frames, np.repeat(values, 2, 0), np.repeat(values + 0.5, 2, 0))
-    tests = tests_of(curves).filter(expected="printed")
+    tests = each_test(curves).filter(expected="printed")
     assert tests["statistic"].to_list() == pytest.approx([1 / heads] * 2)
     assert tests["p_value"].to_list() == pytest.approx([1.0, 1.0])
 
