@@ -85,7 +85,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package with one kernel, which has a constant of another file compiled into it."""
     monkeypatch.setattr(kernels, "_PACKAGE", tmp_path / "package")
     monkeypatch.setattr(kernels, "cache_folder", kernels.cache_folder.__wrapped__)
-    monkeypatch.setattr(kernels.numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(kernels._config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.syspath_prepend(str(tmp_path / "package" / "engine"))
     folder = tmp_path / "package" / "engine"

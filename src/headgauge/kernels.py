@@ -12,6 +12,7 @@ Looking for a zero at every division keeps a loop from becoming vector code: fou
 
 import contextlib
 import hashlib
+import importlib
 import inspect
 import itertools
 import os
@@ -29,13 +30,12 @@ from torch import Tensor
 
 try:
     import numba
-    from numba.core.dispatcher import Dispatcher
-    from numba.misc.appdirs import AppDirs
 except ImportError:  # the torch versions serve
     numba = None
 
 _PACKAGE = Path(__file__).parent
-_SOURCES = ("kernels.py", "engine/*.py", "normalizers/*.py", "theory/normalization/*.py")
+_SOURCES = ("kernels.py", "engine/*.py", "*/*_rows.py", "theory/normalization/*.py")
+_config: Any = None if numba is None else importlib.import_module("numba.core.config")
 _SMALL = 1 << 16  # entries below which threads cost more than they save
 _enabled = True
 _pools: dict[int, ThreadPoolExecutor] = {}
@@ -50,12 +50,12 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., An
             return function
         kernel = numba.njit(nogil=True, **options)(function)
         folder = cache_folder()
-        if folder is not None and isinstance(kernel, Dispatcher):
-            before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+        if folder is not None and not _config.DISABLE_JIT:
+            before, _config.CACHE_DIR = _config.CACHE_DIR, str(folder)
             try:
                 kernel.enable_caching()
             finally:
-                numba.config.CACHE_DIR = before
+                _config.CACHE_DIR = before
         return kernel
 
     return compile_rows
@@ -69,13 +69,13 @@ def cache_folder() -> Path | None:
     that are compiled into it. Beside the package, or in the user's folder where that is read-only;
     None where nothing can be kept, and every process compiles for itself.
     """
-    assert numba is not None
-    digest = hashlib.sha256(f"{numba.config.OPT} {numba.config.BOUNDSCHECK}".encode())
+    digest = hashlib.sha256(f"{_config.OPT} {_config.BOUNDSCHECK}".encode())
     for pattern in _SOURCES:
         for source in sorted(_PACKAGE.glob(pattern)):
             digest.update(source.name.encode() + source.read_bytes())
-    beside, user = _PACKAGE / "__pycache__", AppDirs("numba", False).user_cache_dir
-    given = numba.config.CACHE_DIR
+    folders = importlib.import_module("numba.misc.appdirs")
+    beside, user = _PACKAGE / "__pycache__", folders.user_cache_dir("numba", False)
+    given = _config.CACHE_DIR
     for place in [Path(given)] if given else [beside, Path(user)]:
         folder = place / f"headgauge-{digest.hexdigest()[:16]}"
         with contextlib.suppress(OSError):

@@ -28,6 +28,10 @@ KERNELS = {
     for value in vars(module).values()
     if isinstance(value, Dispatcher)
 }
+WAYS: tuple[tuple[engine.Precision, engine.Keys], ...] = (
+    ("float64", "visible"),
+    ("float32", "all"),
+)
 
 
 @pytest.fixture
@@ -60,7 +64,7 @@ def curves_of_all_kinds(make) -> None:
         for vectors_kind in ("random", "near_duplicates", "identical", "cancelling", "zero"):
             for mask in ("causal", "holes"):
                 weights, vectors, visible = make(weights_kind, vectors_kind, mask)
-                for precision, keys in (("float64", "visible"), ("float32", "all")):
+                for precision, keys in WAYS:
                     geometry = engine.Geometry.of(vectors, raw=True, precision=precision)
                     engine.curves(weights, geometry, [1, 2, 17, 18, 40], visible, keys)
 

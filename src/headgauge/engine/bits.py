@@ -42,17 +42,17 @@ def _float64(x):
 
 def as_bits(x):
     """The integer with x's bits, as wide as x: for x ≥ 0 ordered like x."""
-    return _bits32(x) if isinstance(x, np.float32) else _bits64(x)
+    return _bits32(x) if np.asarray(x).itemsize == 4 else _bits64(x)
 
 
 def ordered(x):
     """An integer as wide as x and ordered like x, whatever its sign."""
-    return _ordered32(x) if isinstance(x, np.float32) else _ordered64(x)
+    return _ordered32(x) if np.asarray(x).itemsize == 4 else _ordered64(x)
 
 
 def from_ordered(x):
     """The float back from `ordered`, or from `as_bits` where it is ≥ 0."""
-    return _float32(x) if isinstance(x, np.int32) else _float64(x)
+    return _float32(x) if np.asarray(x).itemsize == 4 else _float64(x)
 
 
 def _overload(function: Any, narrow: Any, short: Any, wide: Any) -> None:

@@ -28,7 +28,7 @@ class TopK(ScaledSoftmax):
     form_f = False
     jacobian_bound_text = "1/(2T) while the kept keys stay the same; jumps at ties"
     limits: ClassVar[Limits] = {
-        "k": (lambda k: isinstance(k, Integral) and k >= 1, "a whole number from 1"),
+        "k": (lambda k: isinstance(k, Integral) and int(k) >= 1, "a whole number from 1"),
         "temperature": (lambda T: T > 0, "positive"),
     }
 
