@@ -51,11 +51,11 @@ def test_a_function_has_the_same_keywords_and_words():
         return Some(**given)  # pyright: ignore[reportArgumentType]
 
     names = list(inspect.signature(measured).parameters)
-    assert names == ["model", "top_n", "length", "vectors", "raw"]
+    assert names == ["model", "top_n", "length", "vectors", "raw", "unsaid"]
     assert "length: Tokens." in (measured.__doc__ or "")
     assert measured("m", raw=True) == Some(raw=True)
-    for wrong in ("lenght", "quiet", "unsaid"):
-        with pytest.raises(TypeError, match=f"'{wrong}'; there are length, raw, vectors"):
+    for wrong in ("lenght", "quiet"):
+        with pytest.raises(TypeError, match=f"'{wrong}'; there are length, raw, unsaid, vectors"):
             measured("m", **{wrong: 1})
 
 

@@ -151,7 +151,7 @@ def test_swarms_have_a_row_for_each_measure_and_a_column_for_each_kind(whole):
     assert [each.title for each in figure.panels[:4]] == [
         "Q = K = V = I",
         "random Q, K, V",
-        "new Q, K, V in every unit of time",
+        "new Q, K, V per unit of time",
         "radius r",
     ]
     assert len({(each.y.low, each.y.high) for each in figure.panels[:3]}) == 1
