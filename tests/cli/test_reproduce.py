@@ -15,7 +15,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 import headgauge
-from headgauge.cli import reproduce_views as views
+from headgauge.cli.results import reproduction_document
 from headgauge.paper import ReproduceSettings, Reproduction
 from headgauge.paper.choices import GUIDELINE_RULES
 from headgauge.runs.paper_schema import PAPER_TABLES, UNTESTABLE
@@ -169,7 +169,7 @@ def test_text_of_the_corpus_stays_text(run: Path) -> None:
 
 def test_the_document(run: Path) -> None:
     found = Reproduction.load(run)
-    document = json.loads(json.dumps(views.document(found, [run / "report.html"])))
+    document = json.loads(json.dumps(reproduction_document(found, [run / "report.html"])))
     assert {"verdicts", "choices", "critical_n", "timing", "page"} <= document.keys()
     assert next(iter(document)) == "warnings"
     assert len(document["warnings"]) == 2

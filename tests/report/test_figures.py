@@ -115,7 +115,7 @@ def test_pyplot_stays_out_and_tables_need_no_matplotlib():
 
 def never():
     """Nothing ever collapses."""
-    tables = simulation(schemes=SCHEMES)
+    tables = simulation(**POOR)
     nulls = [pl.lit(None, pl.Float64).alias(name) for name in ("time", "low", "high")]
     dark = tables["phase"].with_columns(probability=pl.lit(0.0))
     return tables | {"collapse": tables["collapse"].with_columns(nulls), "phase": dark}

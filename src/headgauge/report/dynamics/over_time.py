@@ -126,7 +126,7 @@ def phase_figure(phase: pl.DataFrame, run: str) -> Figure:
     options = tuple((name, SCHEMES[name].title) for name in names)
     panels = tuple(
         replace(
-            _phase_map(frame.filter(scheme=name), title, f"d = {frame['dim'][0]}"),
+            _phase_map(frame.filter(scheme=name), title, f"β; d = {frame['dim'][0]}"),
             at={"scheme": name, **at},
         )
         for frame, at in settings
@@ -243,7 +243,7 @@ def _with_guide(panel: Panel, label: str, x: list[float], y: list[float]) -> Pan
     return replace(panel, series=(*panel.series, Series(label, label, _SLOPE, x, y)))
 
 
-def _phase_map(phase: pl.DataFrame, title: str, unit: str = "") -> HeatMap:
+def _phase_map(phase: pl.DataFrame, title: str, label: str = "β") -> HeatMap:
     """A cell for each time and β, the largest β on top."""
     times = some(phase["time"].unique().sort(), _MOST_COLUMNS)
     betas = phase["beta"].unique().sort(descending=True).to_list()
@@ -251,7 +251,14 @@ def _phase_map(phase: pl.DataFrame, title: str, unit: str = "") -> HeatMap:
     values = [[known.get((beta, time)) for time in times] for beta in betas]
     dark = phase.is_empty() or phase["probability"].max() < 0.5  # pyright: ignore
     names = tuple(f"{time:.3g}" for time in times), tuple(f"{beta:.3g}" for beta in betas)
-    unit = ", ".join(filter(None, (unit, "nowhere half" * dark)))
+    unit = "nowhere half" * dark
     return HeatMap(
-        title, Axis("t", "t"), Axis("β", "β"), *names, values, "probability", unit=unit, contour=0.5
+        title,
+        Axis("t", "t"),
+        Axis(label, "β"),
+        *names,
+        values,
+        "probability",
+        unit=unit,
+        contour=0.5,
     )

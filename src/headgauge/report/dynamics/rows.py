@@ -10,7 +10,7 @@ from headgauge.report.dynamics.words import WEIGHTS, schemes_in
 from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series
 
 _MEASURED = {  # by column: in the legend, and its sign; the smallest lies on top
-    "particles": ("measured on simulated particles", Look(RED, "none", "dot", size=0.8)),
+    "particles": ("measured on simulated particles", Look(RED, "none", "dot", size=2.0)),
     "reduced": ("measured on the equiangular reduction", Look(BLUE, "none", "cross", size=1.2)),
     "theory": ("theory", Look(BLACK, "none", "circle", size=2.2)),
 }
@@ -72,9 +72,9 @@ def _ticks(low: float, high: float) -> tuple[tuple[float, str], ...]:
     return tuple((end, f"{end:g}".replace("-", "−")) for end in ends)
 
 
-def _rows(schemes: list[str], top: float = -0.5) -> Axis:
-    """From the top, each with its name."""
-    ticks = tuple((place, SCHEMES[name].title) for place, name in enumerate(schemes))
+def _rows(schemes: list[str], top: float = -0.5, named: bool = True) -> Axis:
+    """From the top, each with its name unless a panel to the left has it."""
+    ticks = tuple((place, SCHEMES[name].title * named) for place, name in enumerate(schemes))
     return Axis("", low=len(schemes) - 0.5, high=top, ticks=ticks)
 
 
@@ -90,7 +90,7 @@ def collapse_figure(collapse: pl.DataFrame, run: str) -> Figure:
         if rows:
             series, marks = zip(*(_collapse_row(row, schemes, end) for row in rows), strict=True)
             flat = tuple(sum(series, ())), tuple(sum(marks, ()))
-            panels.append(Panel(words, x, _rows(schemes), *flat))
+            panels.append(Panel(words, x, _rows(schemes, named=not panels), *flat))
     seeds = collapse["seeds"].max()
     caption = (
         Sentence("Collapse: the farthest pair has a cosine of .999."),

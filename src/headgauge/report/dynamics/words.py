@@ -13,7 +13,7 @@ SETUP = ("weights", "rule", "tokens", "dim", "heads", "causal", "beta")
 WEIGHTS = {
     "identity": "Q = K = V = I",
     "random": "random Q, K, V",
-    "layers": "new Q, K, V in every unit of time",
+    "layers": "new Q, K, V per unit of time",
 }
 _TOLD = {
     "tokens": "n = {} token",
