@@ -54,9 +54,9 @@ def test_what_stands_still_is_a_switch_the_papers_first(whole_paper):
     more = whole_paper["fig2a"].with_columns(top_n=pl.lit(20, pl.Int64))
     paper = whole_paper | {"fig2a": pl.concat([more, whole_paper["fig2a"]])}
     figure = distances(paper, "length")
-    assert [panel.title for panel in figure.panels] == ["(a) N = 5", "(a) N = 20"]
+    titles = {panel.at["N"]: panel.title for panel in figure.panels}
+    assert titles == {"5": "(a) N = 5", "20": "(a) N = 20"}
     assert figure.switches[0].options == (("5", "5"), ("20", "20"))
-    assert figure.panels[1].at == {"N": "20"}
     assert distances(whole_paper, "top_n").panels[0].title == "(b) L = 1024"
     assert distances({"fig2b": whole_paper["fig2b"].clear()}, "top_n").panels[0].series == ()
 
