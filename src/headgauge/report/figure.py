@@ -15,7 +15,7 @@ from typing import Any, Literal
 from headgauge.registry.entry import Look
 
 At = Mapping[str, str]
-Values = Sequence[float | None]
+Values = Sequence[float | int | None] | str  # of a template: the name of a column
 PLAIN = Look("#777777", "dashed")
 
 

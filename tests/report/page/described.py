@@ -4,7 +4,7 @@ from headgauge.registry.entry import Look
 from headgauge.report.figure import Axis, Figure, HeatMap, Mark, Panel, Sentence, Series, Switch
 
 SCRIPT = "<script>window.hacked=1</script>"
-LENGTHS = (64, 128, 256, 512, 1024)
+LENGTHS = (64.0, 128.0, 256.0, 512.0, 1024.0)
 TEXT = Switch("text", "Text", (("prose", "prose (for choosing)"), ("code <b>", "code <b>")), True)
 RULE = Switch("rule", "Rule", (("model", "the model's own"), ("ssmax", "ssmax")), True)
 SIZE = Switch("n", "N", (("16", "16"), ("5", "5")))
@@ -19,7 +19,7 @@ PLACES = [
 BLUE, GREEN, RED = (Look(each, "solid", "circle") for each in ("#0072B2", "#009E73", "#D55E00"))
 
 
-def distance(place: dict[str, str], length: int) -> float:
+def distance(place: dict[str, str], length: float) -> float:
     factor = 2 if place["rule"] == "ssmax" else 1
     return factor * int(place["n"]) * length / 64 * (0.5 if place["text"] == "prose" else 0.75)
 
@@ -39,7 +39,7 @@ def lines() -> Figure:
                 low=[y * 0.9 for y in ys],
                 high=[y * 1.1 for y in ys],
                 apart=[length == 128 for length in LENGTHS],
-                facts={"query rows": [f"{length - 1} of {length}" for length in LENGTHS]},
+                facts={"query rows": [f"{length - 1:g} of {length:g}" for length in LENGTHS]},
                 at=at,
             ),
             Series(

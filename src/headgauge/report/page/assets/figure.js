@@ -24,6 +24,7 @@ function createFigure(description, options = {}) {
     return views.get(panel);
   };
   const holder = el('div');
+  holder.style.setProperty('--across', description.columns || 3);
   const choice = createChoice(description, switches, show);
   const made = {
     whole: null,

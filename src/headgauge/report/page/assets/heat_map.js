@@ -58,18 +58,14 @@ function showMapPanel({ panel, map, view }) {
 
 // Along the sides between cells above and cells below the level.
 function contourOf({ contour, values }, { left, wide, high, topOf }) {
-  const above = (row, column) => (values[row] || [])[column] >= contour;
+  const parted = (a, b) => !missing(a) && !missing(b) && a >= contour !== b >= contour;
   const sides = values.flatMap((line, row) =>
-    line.flatMap((_, column) => {
+    line.map((value, column) => {
       const [x, y] = [left + (column + 1) * wide, topOf(row) + high];
-      return [
-        column + 1 < line.length && above(row, column) !== above(row, column + 1)
-          ? `M${x} ${y - high}v${high}`
-          : '',
-        row + 1 < values.length && above(row, column) !== above(row + 1, column)
-          ? `M${x - wide} ${y}h${wide}`
-          : '',
-      ];
+      const beside = parted(value, line[column + 1]) ? `M${x} ${y - high}v${high}` : '';
+      const under = (values[row + 1] || [])[column];
+      const below = parted(value, under) ? `M${x - wide} ${y}h${wide}` : '';
+      return beside + below;
     }),
   );
   return svg('path', { class: 'contour', d: sides.join('') || 'M0 0' });
