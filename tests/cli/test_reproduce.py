@@ -15,8 +15,8 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 import headgauge
-from headgauge.measure.runner import default_threads
 from headgauge.cli.results import reproduction_document
+from headgauge.measure.runner import default_threads
 from headgauge.paper import ReproduceSettings, Reproduction
 from headgauge.paper.choices import GUIDELINE_RULES
 from headgauge.runs.paper_schema import PAPER_TABLES, UNTESTABLE
