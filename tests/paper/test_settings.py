@@ -4,9 +4,10 @@ from dataclasses import replace
 import pytest
 
 from headgauge.errors import InputError
-from headgauge.paper import LENGTHS, ReproduceSettings, quick
+from headgauge.paper import ReproduceSettings, quick
 from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice
 from headgauge.paper.settings import EXPERIMENT, task
+from headgauge.registry.published import LENGTHS
 from headgauge.runs import UnitKey
 
 LONGEST, SHORTER = UnitKey(0, 1024), UnitKey(0, 256)

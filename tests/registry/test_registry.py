@@ -3,10 +3,10 @@
 import json
 
 import polars as pl
-from headgauge.runs.known_words import Keys, Scale, Vectors
 
 from headgauge.registry import as_json, measures, names
 from headgauge.registry.measures import number
+from headgauge.runs.columns import Keys, Scale, Vectors
 from headgauge.runs.schema import CurveRow, HeadRow, frame_schema
 
 
