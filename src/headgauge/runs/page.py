@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 from dataclasses import is_dataclass
+from functools import cache
 from pathlib import Path
 
 from headgauge.runs.dynamics_schema import GammaRow, SwarmRow
@@ -114,6 +115,7 @@ def _known() -> dict[str, str]:
     }
 
 
+@cache
 def _written(record: type) -> list[tuple[str, str, str]]:
     found = [_FIELD.fullmatch(line) for line in inspect.getsource(record).splitlines()]
     return [(field[1], field[2], field[3] or "") for field in found if field]
