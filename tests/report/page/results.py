@@ -78,12 +78,22 @@ def fake_scan(target: int | None = None, **tables: pl.DataFrame) -> FakeScan:
     return FakeScan(manifest, **(usual | tables))
 
 
+class FakeReproduction(Reproduction):
+    """The words of its first text are those of all."""
+
+    def warnings(self) -> list[str]:
+        return self.scan.warnings()
+
+    def notes(self) -> list[str]:
+        return self.scan.notes()
+
+
 def fake_reproduction(texts: tuple[str, ...] = TEXTS, chosen: bool = True) -> Reproduction:
     usual = {"vectors": "value", "scale": "unit", "keys": "visible"}
     stands = tuple(fake_scan().stands())
     judging = Judging(usual, texts[0] if chosen else None, ("random", "scaled"), stands)
     scans: Any = {text: fake_scan() for text in texts}
-    return Reproduction(scans, paper_frames(texts), judging, TIMING)
+    return FakeReproduction(scans, paper_frames(texts), judging, TIMING)
 
 
 def fake_simulation(*kept: str) -> Simulation:
