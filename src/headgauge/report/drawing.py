@@ -104,7 +104,8 @@ def _draw(
     decorated = len(rows) * _AROUND + _TITLE_LINE * sum(titles) + 0.06
     whole = heading + sum(heights) + foot + decorated
     sheet = Drawing(figsize=(figure.width, whole), layout="constrained", dpi=DPI)
-    sheet.get_layout_engine().set(  # pyright: ignore
+    engine: Any = sheet.get_layout_engine()
+    engine.set(
         w_pad=0.05, h_pad=0.03, wspace=0.015, hspace=0.0, rect=(0, 0, 1, 1 - heading / whole)
     )
     grid = sheet.add_gridspec(2 * len(rows) + 1, columns, height_ratios=[*heights, foot])
@@ -130,7 +131,7 @@ def _draw(
             _add_legend(_room(sheet, grid, down, start, span), entries, span * across)
     _add_small_print(sheet, grid, small)
     for _ in range(2 if any(_is_equal(panel) for panel, _ in drawn) else 1):
-        sheet.get_layout_engine().execute(sheet)  # pyright: ignore
+        engine.execute(sheet)
         for panel, axes in drawn:
             if _is_equal(panel):
                 make_equal(axes)
@@ -217,7 +218,7 @@ def _panel_entries(panel: Panel) -> list[tuple[str, str, Any]]:
 
 def _handle(series: described.Series) -> Any:
     hollow = series.hollow is not None and all(series.hollow)
-    white = {"markerfacecolor": "white"} if hollow else {}
+    white: dict[str, Any] = {"markerfacecolor": "white"} if hollow else {}
     look = replace(series.look, size=min(series.look.size, 1.6))
     line = Line2D([], [], **line_of(look) | white)
     if series.filled_to is None:

@@ -98,7 +98,7 @@ def make_equal(axes: Axes) -> None:
 def write_names(axes: Axes, panel: Panel) -> None:
     """Beside points, in a panel that has its size."""
     places = [
-        (x, y, name)
+        (float(x), float(y), name)
         for series in panel.series
         for x, y, name in zip(
             series.x, series.y, series.names or [None] * len(series.x), strict=True
@@ -139,17 +139,19 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, order: float) -> None
     kept = np.isfinite(x) & np.isfinite(y)
     apart = np.array(series.apart or [False] * count, dtype=bool)
     hollow = np.array(series.hollow or [False] * count, dtype=bool)
-    how = line_of(series.look) | {"zorder": order}
+    how: dict[str, Any] = line_of(series.look) | {"zorder": order}
     on = kept & ~apart
     if not hollow.any():
         many = on.sum() > _MANY and series.look.line != "none"
         axes.plot(x[on], y[on], **how, markevery=0.1 if many else None)
     else:
-        axes.plot(x[on], y[on], **how | {"marker": ""})
+        unmarked: dict[str, Any] = how | {"marker": ""}
+        axes.plot(x[on], y[on], **unmarked)
         for chosen, face in ((on & ~hollow, series.look.colour), (on & hollow, "white")):
-            axes.plot(x[chosen], y[chosen], **how | {"linestyle": "", "markerfacecolor": face})
-    pale = {"linestyle": "", "alpha": 0.35, "markerfacecolor": "white"}
-    axes.plot(x[kept & apart], y[kept & apart], **how | pale)
+            marked: dict[str, Any] = how | {"linestyle": "", "markerfacecolor": face}
+            axes.plot(x[chosen], y[chosen], **marked)
+    how |= {"linestyle": "", "alpha": 0.35, "markerfacecolor": "white"}  # pale
+    axes.plot(x[kept & apart], y[kept & apart], **how)
 
 
 def _draw_arrows(axes: Axes, series: Series, turn: float) -> None:
@@ -241,7 +243,9 @@ def _draw_mark(axes: Axes, mark: Mark) -> None:
             how = filled | {"linestyle": line["linestyle"], "linewidth": 0.8, "zorder": 0}
             axes.add_patch(Circle((centre[0], centre[1]), radius, **how))
         case "words":
-            axes.text(*mark.values, **typeset(mark.label), fontsize=6, color=look.colour)
+            axes.text(
+                mark.values[0], mark.values[1], **typeset(mark.label), fontsize=6, color=look.colour
+            )
 
 
 def _scale(axes: Axes, which: str, axis: Axis) -> None:

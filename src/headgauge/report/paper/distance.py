@@ -81,7 +81,7 @@ def distance_panel(frame: pl.DataFrame, along: str, title: str, at: Sequence[str
         found += lines(frame, {name: entry}, along, at=at, **more)
     highest = frame.filter(pl.col("measure").is_in(IN_FILES))["mean"].max()
     seen = frame.filter(pl.col("measure") == "expected_upper")["mean"].max()
-    hidden = seen is not None and seen < _LEAST_VISIBLE * highest  # pyright: ignore
+    hidden = seen is not None and bool(seen < _LEAST_VISIBLE * highest)  # pyright: ignore
     label, short = _AXES[along]
     over_l = along == "length"
     x = Axis(

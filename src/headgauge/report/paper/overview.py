@@ -123,7 +123,7 @@ def choice_map(choices: pl.DataFrame) -> tuple[Panel, str]:
         ringed = seen.filter(name)
         found.append(_points(name, label, look, ringed, hollow=[True] * ringed.height))
     lowest = seen["separability_at_16"].min()
-    bottom = max(min(lowest, 0.6) - 0.1, 0.0) if lowest is not None else 0.0  # pyright: ignore
+    bottom = 0.0 if lowest is None else max(min(float(lowest), 0.6) - 0.1, 0.0)  # pyright: ignore
     panel = Panel(
         "all choices of vectors and keys",
         x,
