@@ -230,5 +230,5 @@ def number_ticks(numbers: pl.Series) -> tuple[tuple[float, str], ...]:
     kept: list[float] = []
     for each in numbers.unique().sort(descending=True):
         if not kept or kept[-1] / each > _APART:
-            kept.append(each)
+            kept.append(float(each))
     return tuple((each, f"{each:g}") for each in reversed(kept))
