@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import Comparison, compare
-from headgauge import engine
+from headgauge import engine, kernels
 from headgauge.theory.normalization import expected_distance, separability
 from headgauge.theory.normalization.distance import distance
 from headgauge.theory.normalization.selection import top_n
@@ -54,15 +54,29 @@ def _one_head(
         f"{what}, N = 1…100", (name, sampled), ("headgauge", ours(TOP_NS)), goal, rounds
     )
     yield replace(measured, theirs_seconds=measured.theirs_seconds / share)
-    yield compare(
+    few = compare(
         f"{what}, {len(FEW)} N", ("ours, N = 1…100", ours(TOP_NS)), ("headgauge", ours(FEW)), None,
         rounds,
     )  # fmt: skip
+    yield few
     for name, top_ns in (("N = 1…100", TOP_NS), (f"{len(FEW)} N", FEW)):
         yield compare(
             f"{what}, {name}, in single precision", ("ours, in float64", ours(top_ns)),
             ("headgauge", ours(top_ns, "float32")), None, rounds,
         )  # fmt: skip
+    # What serves without numba and on other devices: shown for honesty, promised nothing.
+    with kernels.use_compiled(False):
+        start = time.perf_counter()
+        engine.curves(weights[::64], engine.Geometry.of(vectors), FEW, visible[::64])
+        plain = (time.perf_counter() - start) * 64
+    yield Comparison(
+        f"{what}, {len(FEW)} N, without the compiled kernels (1/64 of the rows × 64)",
+        "ours, compiled",
+        "headgauge",
+        few.ours_seconds,
+        plain,
+        None,
+    )
 
 
 def _literal(weights: Tensor, vectors: Tensor) -> tuple[Callable[[], object], float]:

@@ -1,4 +1,4 @@
-"""Whether a device is there, before work is begun that would fail on it."""
+"""Whether a device is there, before work is begun that would fail on it, and how exact it is."""
 
 import torch
 
@@ -15,3 +15,8 @@ def check_device(device: str, double: bool = False) -> None:
         # torch quotes the name as it stands, and lists its backends in a thousand characters.
         told = "".join(letter for letter in reason[:200] if letter.isprintable())
         raise InputError(f"no device {device!r} here: {told}") from None
+
+
+def most_exact(device: torch.device) -> torch.dtype:
+    """float64, but on Apple's GPUs, which have none."""
+    return torch.float32 if device.type == "mps" else torch.float64

@@ -166,7 +166,7 @@ def check(
     top_ns: list[int],
     visible: Tensor | None = None,
     raw: bool = False,
-    compiled: bool = True,
+    paths: tuple[bool, ...] = (True, False),
     precision: engine.Precision = "float64",
 ) -> Worst:
     """Engine against the loop for both conventions; the largest error seen of each measure."""
@@ -176,29 +176,33 @@ def check(
     seen = torch.ones(weights.shape, dtype=torch.bool) if visible is None else visible
     worst: Worst = {}
     for keys in ("visible", "all"):
-        with kernels.use_compiled(compiled):
-            block = engine.curves(weights, geometry, top_ns, visible, keys)
+        blocks = {}
+        for compiled in paths:
+            with kernels.use_compiled(compiled):
+                blocks[compiled] = engine.curves(weights, geometry, top_ns, visible, keys)
         for row, at in np.ndindex(len(weights), len(top_ns)):
             counting = torch.ones_like(seen[row]) if keys == "all" else seen[row]
             n, count = top_ns[at], int(counting.sum())
             answers = bool(seen[row].any()) and (n <= count if keys == "all" else n < count)
             if not answers:
-                assert all(np.isnan(v[row, at]) for v in vars(block).values())
+                for block in blocks.values():
+                    assert all(np.isnan(v[row, at]) for v in vars(block).values())
                 continue
             a = (weights[row] * seen[row])[counting].double()
             with shapes_unchecked():  # theory's shapes have tests of their own
                 expected, sizes = literal(a, geometry.vectors[counting], n, not raw, within)
-            for name, value in expected.items():
-                got = vars(block)[name][row, at]
-                where = (name, keys, row, n, got, value)
-                if not math.isfinite(value) or not math.isfinite(got):
-                    lost = name == "separability_printed_lower" and expected["radius"] < 1e-12
-                    assert got == value or (np.isnan(got) and np.isnan(value)) or lost, where
-                    continue
-                error = abs(got - value)
-                assert error <= within * sizes[name], (*where, error, sizes[name])
-                if 0 < sizes[name] < math.inf:
-                    worst[name] = max(worst.get(name, 0.0), error / sizes[name])
+            for compiled, block in blocks.items():
+                for name, value in expected.items():
+                    got = vars(block)[name][row, at]
+                    where = (name, keys, row, n, compiled, got, value)
+                    if not math.isfinite(value) or not math.isfinite(got):
+                        lost = name == "separability_printed_lower" and expected["radius"] < 1e-12
+                        assert got == value or (np.isnan(got) and np.isnan(value)) or lost, where
+                        continue
+                    error = abs(got - value)
+                    assert error <= within * sizes[name], (*where, error, sizes[name])
+                    if 0 < sizes[name] < math.inf:
+                        worst[name] = max(worst.get(name, 0.0), error / sizes[name])
     return worst
 
 
@@ -224,8 +228,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(name, kinds)
 
 
-@pytest.fixture(params=[True, False], ids=["compiled", "theory"])
+@pytest.fixture(params=[True, False], ids=["compiled", "torch"])
 def path(request: pytest.FixtureRequest) -> Iterator[bool]:
-    """The compiled rows, and what serves without them."""
+    """Both implementations."""
     with kernels.use_compiled(request.param):
         yield request.param

@@ -26,7 +26,7 @@ def agree(found, wanted, within):
 
 @pytest.mark.parametrize(("precision", "within"), [("float64", 1e-12), ("float32", 1e-5)])
 @pytest.mark.parametrize("keys", ["visible", "all"])
-def test_the_gram_matrix_in_pieces(monkeypatch, precision, within, keys):
+def test_the_gram_matrix_in_pieces(monkeypatch, path, precision, within, keys):
     weights, vectors, visible = block()
     whole = engine.Geometry.of(vectors, precision=precision)
     wanted = engine.curves(weights, whole, [1, 4, 13, 90], visible, keys)

@@ -11,8 +11,8 @@ A caller builds a `Geometry` once per set of vectors, hands each block of attent
 >>> means.rows, means.mean("separability")
 (array([6, 6, 6]), array([1., 1., 1.]))
 
-All of it runs in compiled rows on the CPU, wherever the tensors come from: they follow `theory` and
-are tested against it. Without numba `theory` itself serves, slowly.
+All of it runs in compiled rows on the CPU and in plain torch on other devices; both follow `theory`
+and are tested against it.
 """
 
 from headgauge.engine.curves import Curves, Keys, curves

@@ -16,12 +16,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headgauge import kernels
-from headgauge.engine import compiled_curves
+from headgauge.engine import compiled_curves, torch_rows
 from headgauge.engine.checks import check_rows, check_visible, top_ns_of
 from headgauge.engine.geometry import Geometry
 from headgauge.errors import InputError
-from headgauge.theory.normalization import distance_bounds, expected_distance, separability
-from headgauge.theory.normalization.distance import distance
+from headgauge.theory.normalization import separability
 from headgauge.theory.normalization.selection import top_n
 
 Keys = Literal["visible", "all"]
@@ -79,65 +78,35 @@ def curves(
     For a `Geometry` in float32 the weights are rounded to float32 first. The loops over keys then
     run in single precision: within 5e-6(‖s‖ + ‖y‖) per summed term, and N_s still exactly,
     because what single precision cannot tell is told in double. The compiled rows alone know this
-    path; the reference stays in double.
+    path; plain torch stays in double.
     """
     ns = _checked(weights, geometry, top_ns, visible, keys)
     asked, back = np.unique(ns, return_inverse=True)
     weights, visible = _placed(weights.detach(), visible, geometry, keys == "all")
     out = np.full((len(weights), len(asked)), np.nan, _MEASURES)
     doubtful = np.zeros(out.shape, np.bool_)
-    serves = kernels.serves(geometry.vectors)
-    if serves:
-        compiled_curves.measure(weights, visible, geometry, asked, keys == "all", out, doubtful)
-    for row, at in np.ndindex(out.shape) if not serves else np.argwhere(doubtful):
+    measure = (compiled_curves if kernels.serves(geometry.vectors) else torch_rows).measure
+    measure(weights, visible, geometry, asked, keys == "all", out, doubtful)
+    for row, at in np.argwhere(doubtful):
         seen = visible[row % len(visible)]
         counting = torch.ones_like(seen) if keys == "all" else seen
         alpha = torch.where(seen, weights[row], 0.0)[counting].to(geometry.vectors)
         vectors, n = geometry.vectors[: len(seen)][counting], int(asked[at])
-        if serves:
-            held = int(separability.separable_count(alpha, vectors, top_n(alpha, n)))
-            out["separable_count"][row, at], out["separability"][row, at] = held, held / n
-        elif seen.any() and alpha.isfinite().all() and n < len(alpha) + (keys == "all"):
-            found = _by_theory(alpha, vectors, n, geometry.unit)
-            out[row, at] = tuple(float(found[name]) for name in out.dtype.names or ())
+        held = int(separability.separable_count(alpha, vectors, top_n(alpha, n)))
+        out["separable_count"][row, at], out["separability"][row, at] = held, held / n
     out = out[:, back]
     return Curves(**{name: out[name] for name in out.dtype.names or ()})
-
-
-def _by_theory(weights: Tensor, vectors: Tensor, n: int, unit: bool) -> dict[str, Tensor]:
-    """The measures of one row and N by the reference, which serves where nothing is compiled."""
-    chosen = top_n(weights, n)
-    sphere = 1.0 if unit else float(torch.linalg.vector_norm(vectors, dim=-1).max())
-    radius = separability.radius(weights, vectors, chosen)
-    delta = separability.minimum_separation(vectors)
-    xi = separability.xi(weights, chosen, delta, sphere)
-    lower, upper = distance_bounds.sandwich(weights, vectors, chosen)
-    return {
-        "distance": distance(weights, vectors, chosen),
-        "expected_printed": expected_distance.printed(weights, vectors, n),
-        "expected_appendix": expected_distance.appendix(weights, vectors, n),
-        "expected_upper": expected_distance.sandwich(weights, vectors, n)[1],
-        "bound_printed": distance_bounds.printed_bound(weights, vectors, chosen),
-        "bound_centroid": distance_bounds.centroid_bound(weights, vectors, chosen),
-        "bound_lower": lower,
-        "bound_upper": upper,
-        "radius": radius,
-        "separable_count": separability.separable_count(weights, vectors, chosen),
-        "separability": separability.separability(weights, vectors, chosen),
-        "separability_printed_lower": separability.printed_lower_bound(xi, chosen, radius),
-        "separability_printed_upper": separability.printed_upper_bound(xi, chosen, radius, sphere),
-        "separability_lower": separability.deterministic_lower_bound(xi, chosen, radius),
-    }
 
 
 def _placed(
     weights: Tensor, visible: Tensor | None, geometry: Geometry, everything: bool
 ) -> tuple[Tensor, Tensor]:
-    """Weights and visibility on the CPU, and as wide as the keys that can count."""
+    """Weights and visibility where the vectors are, and as wide as the keys that can count."""
+    device = geometry.vectors.device
     if visible is None:
         visible = torch.ones(1, weights.shape[1], dtype=torch.bool)
-    weights = weights.to("cpu", geometry.real)
-    visible = visible.cpu()
+    weights = weights.to(device, geometry.real)
+    visible = visible.to(device)
     missing = geometry.keys - weights.shape[1]
     if everything and missing:
         weights = torch.nn.functional.pad(weights, (0, missing))

@@ -19,6 +19,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headgauge import kernels
+from headgauge.devices import most_exact
 from headgauge.engine import sensitivity_rows
 from headgauge.engine.checks import check_like, check_rows, check_visible, positive
 from headgauge.engine.row_measures import row_measures
@@ -57,15 +58,16 @@ def sensitivity(
     check_rows("logits", logits)
     check_visible(visible, logits.shape, "the logits")
     check_like("direction", direction, logits.shape, "the logits")
-    visible = visible.cpu().expand(logits.shape)
+    visible = visible.expand(logits.shape)
     blind = (~visible.any(-1)).nonzero()[:, 0].tolist()
     if blind or not len(logits):
         which = f"row {blind[0]} sees none" if blind else "there are no rows"
         raise InputError(f"sensitivity needs rows that see a key, but {which}")
     temperatures = positive("temperatures", temperatures).tolist()
     epsilons = positive("epsilons", epsilons).tolist()
-    scores = torch.where(visible, logits.detach().cpu().double(), -torch.inf)
-    along = torch.where(visible, direction.cpu().double(), 0.0)
+    exact = most_exact(logits.device)
+    scores = torch.where(visible, logits.detach().to(exact), -torch.inf)
+    along = torch.where(visible, direction.to(exact), 0.0)
     some = max(1, _ENTRIES // scores.numel())
     parts = [
         _at(scores, visible, along, temperatures[start : start + some], epsilons, worst)
@@ -87,7 +89,7 @@ def _at(
 ) -> tuple[np.ndarray, ...]:
     """The arrays of `Sensitivity` for a few temperatures at once."""
     size = (len(temperatures), len(scores))
-    scale = torch.tensor(temperatures, dtype=scores.dtype)
+    scale = torch.tensor(temperatures, dtype=scores.dtype, device=scores.device)
     weights = torch.softmax(scores / scale[:, None, None], -1).flatten(0, 1)
     random = _changes(weights, scores, along, temperatures, epsilons)
     if not worst:
@@ -108,7 +110,7 @@ def _mean_over_directions(weights: Tensor, dims: Tensor) -> np.ndarray:
             finite_difference.mean_over_directions(row, dim=int(dim))
             for row, dim in zip(weights, dims, strict=True)
         ]
-        return torch.stack(found).numpy()
+        return torch.stack(found).cpu().double().numpy()
     out = np.empty(len(weights))
     rows = weights.contiguous().numpy()
     kernels.over_rows(sensitivity_rows.mean_over_directions, len(rows), rows.size, rows, NODES, out)
@@ -140,7 +142,8 @@ def _changes(
             for temperature, along in zip(temperatures, each, strict=True)
             for epsilon in epsilons
         ]
-        return torch.stack(found).numpy().reshape(len(temperatures), len(epsilons), len(scores))
+        size = len(temperatures), len(epsilons), len(scores)
+        return torch.stack(found).cpu().double().numpy().reshape(size)
     out = np.empty((len(weights), len(epsilons)))
     kernels.over_rows(
         sensitivity_rows.changes,

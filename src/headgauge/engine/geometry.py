@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headgauge import kernels
+from headgauge.devices import most_exact
 from headgauge.engine.checks import check_real
 from headgauge.engine.separability_rows import nearest_before
 from headgauge.errors import InputError
@@ -23,7 +24,7 @@ _IN_RANGE = (1e-12, 1e12)  # of the longest vector, for squares of squares in fl
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """x_i in float64 on the CPU, built once by `Geometry.of` for every call that measures rows.
+    """x_i in float64, built once by `Geometry.of` and handed to every call that measures rows.
 
     Their inner products and squared lengths, in `precision`, are made when the compiled rows first
     ask for them.
@@ -48,7 +49,7 @@ class Geometry:
         vectors out of its range are worked on in double all the same.
         """
         _check_vectors(vectors)
-        x = vectors.detach().cpu().double().contiguous()
+        x = vectors.detach().to(most_exact(vectors.device)).contiguous()
         if not raw:
             x = torch.nn.functional.normalize(x, dim=-1, eps=torch.finfo(x.dtype).tiny)
         elif precision == "float32":

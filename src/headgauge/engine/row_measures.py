@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headgauge import kernels
+from headgauge.devices import most_exact
 from headgauge.engine import concentration_rows
 from headgauge.engine.checks import check_like, check_place, check_real, check_rows, check_visible
 from headgauge.errors import InputError
@@ -54,7 +55,7 @@ def row_measures(
     check_rows("weights", weights)
     keys = weights.shape[1]
     if visible is None:
-        visible = torch.ones(1, keys, dtype=torch.bool)
+        visible = torch.ones(1, keys, dtype=torch.bool, device=weights.device)
     check_visible(visible, weights.shape)
     for name, given in (("logits", logits), ("uncapped", uncapped)):
         if given is not None:
@@ -66,13 +67,13 @@ def row_measures(
             raise InputError(f"values must be ({keys}, dim), a row per key, got {shape}")
     check_place("first_key", first_key)
     first_key = min(first_key, keys)  # the first token may lie beyond what a block sees
-    weights, visible = weights.detach().cpu(), visible.cpu()
+    weights = weights.detach()
     highest = logits if uncapped is None else uncapped
     measure = _compiled if kernels.serves(weights) else _plain
     found = measure(weights, visible, logits, highest, first_key)
     norm = np.full(len(weights), np.nan)
     if values is not None:
-        norm = _numpy(_output_norm(weights, visible, values.detach().cpu()))
+        norm = _numpy(_output_norm(weights, visible, values.detach()))
     with np.errstate(divide="ignore"):  # a single key has Λ = 0
         sharp = 1 / found.pop("critical")
     return RowMeasures(
@@ -112,13 +113,14 @@ def _compiled(
 
 def _readable(rows: Tensor) -> Tensor:
     """float32 or float64, a row after the other, as the kernels read them."""
-    return (rows if rows.dtype == torch.float64 else rows.float()).detach().cpu().contiguous()
+    return (rows if rows.dtype == torch.float64 else rows.float()).detach().contiguous()
 
 
 def _plain(
     weights: Tensor, visible: Tensor, logits: Tensor | None, highest: Tensor | None, first_key: int
 ) -> dict[str, np.ndarray]:
-    masked = torch.where(visible, weights.double(), 0.0)
+    exact = most_exact(weights.device)
+    masked = torch.where(visible, weights.to(exact), 0.0)
     nothing = torch.full_like(masked[:, 0], torch.nan)
     found = {
         "entropy": concentration.entropy(masked),
@@ -128,12 +130,10 @@ def _plain(
         "critical": nothing,
     }
     if highest is not None:
-        filled = torch.where(visible, highest.detach().cpu().double(), -torch.inf)
+        filled = torch.where(visible, highest.detach().to(exact), -torch.inf)
         found["max_logit"] = concentration.max_logit(filled)
     if logits is not None:
-        filled = (
-            torch.where(visible, logits.detach().cpu().double(), -torch.inf) + 0.0
-        )  # −0 and 0 tie
+        filled = torch.where(visible, logits.detach().to(exact), -torch.inf) + 0.0  # −0 and 0 tie
         found["critical"] = sharpness.critical_inverse_temperature(filled)
     alive = visible.any(-1)
     return {name: _numpy(torch.where(alive, value, torch.nan)) for name, value in found.items()}
