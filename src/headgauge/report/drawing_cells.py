@@ -146,7 +146,7 @@ def cell_entries(panel: HeatMap) -> list[tuple[str, str, Any]]:
     found: list[tuple[str, str, Any]] = []
     for name in order:
         if name in counted:
-            look = {"facecolor": verdict(name).look.colour, "edgecolor": "#999999"}
+            look: dict[str, Any] = {"facecolor": verdict(name).look.colour, "edgecolor": "#999999"}
             letter = f"{verdict(name).letter}  " if verdict(name).letter else ""
             found.append(
                 (name, f"{letter}{name} {counted.count(name)}", Patch(linewidth=0.4, **look))
