@@ -133,7 +133,7 @@ def _draw(
             _add_legend(_room(sheet, grid, down, start, span), entries, span * across)
     _add_small_print(sheet, grid, small)
     for _ in range(2 if any(_is_equal(panel) for panel, _ in drawn) else 1):
-        sheet.get_layout_engine().execute(sheet)  # pyright: ignore
+        engine.execute(sheet)
         for panel, axes in drawn:
             if _is_equal(panel):
                 make_equal(axes)
