@@ -10,10 +10,16 @@ import inspect
 import textwrap
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from headgauge import claims
+
+
+def checking(found: Any) -> Any:
+    """A claim's check; any other function itself."""
+    return found.check if isinstance(found, claims.Claim) else found
 
 
 def mutated(function: Callable, old: str, new: str):
@@ -23,7 +29,7 @@ def mutated(function: Callable, old: str, new: str):
     namespace = dict(function.__globals__)
     exec(compile(source.replace(old, new), inspect.getfile(function), "exec"), namespace)
     found = namespace[function.__name__]
-    return (found.check if isinstance(found, claims.Claim) else found).__code__
+    return checking(found).__code__
 
 
 def find(name: str) -> Callable:
@@ -35,7 +41,7 @@ def find(name: str) -> Callable:
         module, _, owner_name = module.rpartition(".")
         owner = getattr(importlib.import_module(module), owner_name)
     found = getattr(owner, attribute)
-    return inspect.unwrap(found.check if isinstance(found, claims.Claim) else found)
+    return inspect.unwrap(checking(found))
 
 
 V, D, DB = (f"theory.normalization.{name}" for name in ("vanishing", "distance", "distance_bounds"))

@@ -94,7 +94,8 @@ def test_every_family(name: str) -> None:
     """Norms and stream of each; stream, attention and the rest of a layer add up."""
     family, expected = NAMED[name], EXPECTED[name]
     inputs = family.inputs()
-    for implementation in reversed(family.implementations):
+
+    def norms(implementation: str) -> tuple[Any, Any]:
         model = family.build(implementation)
         found = models.layer_norms(model, inputs)
         count = model.config.num_hidden_layers
@@ -105,6 +106,9 @@ def test_every_family(name: str) -> None:
         ]
         factor = 0.22 if name == "granite" else 1.0
         assert [each.factor for each in found] == pytest.approx([factor] * count, rel=1e-6)
+        return model, found
+
+    *_, (model, found) = map(norms, reversed(family.implementations))
     modules, made, read = dict(model.named_modules()), {}, {}
     for layer in stream_layers(model):
         for part in expected.rest:

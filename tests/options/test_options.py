@@ -56,7 +56,7 @@ def test_a_function_has_the_same_keywords_and_words():
     assert measured("m", raw=True) == Some(raw=True)
     for wrong in ("lenght", "quiet"):
         with pytest.raises(TypeError, match=f"'{wrong}'; there are length, raw, unsaid, vectors"):
-            measured("m", **{wrong: 1})
+            measured("m", **{wrong: ()})
 
 
 @pytest.mark.parametrize("settings", [ScanOptions, ReproduceOptions, SimulateOptions])

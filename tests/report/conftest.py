@@ -1,11 +1,18 @@
 """Small runs with known numbers: the value of a cell says where it belongs."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 
 from headgauge.runs.schema import CurveRow, HeadRow, frame_schema
 
 HEAD_NUMBERS = [name for name, kind in frame_schema(HeadRow).items() if kind == pl.Float64]
+
+
+def panels(figure) -> list[Any]:
+    """Charts and maps alike: a test knows which it has asked for."""
+    return list(figure.panels)
 
 
 def run_frames(

@@ -5,6 +5,7 @@ import pytest
 
 from headgauge.errors import InputError
 from headgauge.report.curves import curves_figure, head_figure, head_template
+from report.conftest import panels
 from report.page.results import HEADS, LAYERS, NS, distance, fake_scan
 
 RUN = "small, prose"
@@ -22,7 +23,7 @@ def told(figure):
 
 def test_one_head_has_its_curves_its_keys_and_its_numbers(tables):
     figure = head_figure((2, 3, None), tables, RUN)
-    share, distances, keys = figure.panels
+    share, distances, keys = panels(figure)
     assert share.title == "layer 2, head 3: N_s/N"
     assert list(share.series[0].x) == list(NS)
     assert len([each for each in share.series if not each.label]) == 2  # thin: each window
@@ -65,14 +66,14 @@ def test_two_modules_of_a_layer_are_told_apart(tables):
 def test_a_head_of_which_little_was_seen(tables):
     heads, curves, samples, verdicts = tables
     figure = head_figure((0, 0, None), (heads, curves.clear(), samples.clear(), verdicts), RUN)
-    share, distances, keys = figure.panels
+    share, distances, keys = panels(figure)
     assert not any(any(each.y) for each in (*share.series, *distances.series, *keys.series))
     assert share.empty == distances.empty == "not seen in this run"
     assert keys.empty == "no sampled rows in this run"
 
 
 def test_the_template_has_names_of_columns_for_numbers(tables):
-    share, distances = head_template().panels
+    share, distances = panels(head_template())
     lines = [*share.series, *distances.series]
     assert {each.x for each in lines} == {"top_n"}
     assert [each.y for each in lines] == [each.name for each in lines]
@@ -83,10 +84,10 @@ def test_the_template_has_names_of_columns_for_numbers(tables):
 
 def test_every_head_has_a_line_in_the_colour_of_its_layer(tables):
     figure = curves_figure(tables[1], RUN)
-    assert [len(panel.series) for panel in figure.panels] == [LAYERS * HEADS] * 3
-    colours = {each.name: each.look.colour for each in figure.panels[0].series}
+    assert [len(panel.series) for panel in panels(figure)] == [LAYERS * HEADS] * 3
+    colours = {each.name: each.look.colour for each in panels(figure)[0].series}
     assert len(set(colours.values())) == LAYERS
-    assert {each.label for each in figure.panels[0].series} == set(colours)
+    assert {each.label for each in panels(figure)[0].series} == set(colours)
     assert f"{LAYERS * HEADS} heads" in told(figure)
     none = curves_figure(tables[1].with_columns(radius=pl.lit(None, pl.Float64)), RUN)
-    assert none.panels[2].empty == "not seen in this run"
+    assert panels(none)[2].empty == "not seen in this run"

@@ -147,8 +147,8 @@ def assert_readable(name, figure):
         if box is not None and box.width > 0:
             assert -2 < box.x0 < box.x1 < wide + 2, (name, part, box)
             assert -2 < box.y0 < box.y1 < high + 2, (name, part, box)
-    legends = [axes.get_legend() for axes in drawn.axes if axes.get_legend()]
-    boxes = [legend.get_tightbbox(renderer) for legend in legends]
+    legends = [legend for axes in drawn.axes if (legend := axes.get_legend())]
+    boxes: list[Any] = [legend.get_tightbbox(renderer) for legend in legends]
     for pair in itertools.combinations(boxes, 2):
         assert not pair[0].overlaps(pair[1]), (name, pair)
 

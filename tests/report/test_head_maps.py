@@ -1,5 +1,7 @@
 """What the maps of the heads describe, and how they are drawn."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ from headgauge.report.drawing import draw
 from headgauge.report.head_maps import head_maps
 
 
-def described(heads, curves, verdicts, run="the run"):
+def described(heads, curves, verdicts, run="the run") -> Any:
     return {name: make() for name, make in head_maps(heads, curves, verdicts, run).items()}
 
 

@@ -33,12 +33,6 @@ def result(scanned: ScanResult) -> ScanResult:
     return replace(scanned, manifest=deepcopy(scanned.manifest))
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is saved for its tables need not be drawn."""
-    monkeypatch.setattr(ScanResult, "draw", lambda self: [])
-
-
 def test_frames(result: ScanResult) -> None:
     assert len(result.frame()) == 8
     assert result.frame()["severity"].is_sorted(descending=True)
@@ -65,7 +59,6 @@ def test_other_thresholds(result: ScanResult, tmp_path: Path) -> None:
     assert set(sinks["source"]) == {"mine.toml"}
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_kept_and_copied(result: ScanResult, tmp_path: Path) -> None:
     kept = result.save(tmp_path / "first")
     loaded = ScanResult.load(tmp_path / "first")
@@ -87,7 +80,6 @@ def sections(result: ScanResult) -> dict[str, Any]:
     return {part["id"]: part for part in page_of(result).sections if part is not None}
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_stream_by_layer(llama: Any, ids: Tensor, tmp_path: Path) -> None:
     result = headgauge.scan(llama, ids, top_n=[1, 2], threads=1, depth=True)
     assert result.scheme().scheme == "pre_ln"
@@ -112,21 +104,27 @@ def test_without_depth_it_is_told(result: ScanResult) -> None:
             asked()
 
 
+def in_notebook(result: ScanResult) -> str:
+    shown = result._repr_html_()
+    assert shown is not None
+    return shown
+
+
 def test_random_weights_are_told_before_any_number(result: ScanResult) -> None:
     for unit in result.manifest["units"].values():
         unit["loss"] = 9.0  # more than that of guessing
     (said,) = result.warnings()
     assert said.startswith("random weights: a loss of")
     assert result.notes()[0] == said
-    html, page = result._repr_html_(), page_bytes(page_of(result)).decode()
-    for shown in (html, page.split("<body>")[1].split("</h1>")[1], repr(result)[1:]):
+    page = page_bytes(page_of(result)).decode()
+    for shown in (in_notebook(result), page.split("<body>")[1].split("</h1>")[1], repr(result)[1:]):
         at = shown.index("random weights: a loss of")
         words = re.sub(r"<[^>]*>", "", shown[:at])
         assert not re.search(r"\d", words), words
     assert page.count(said) == 1
     trained = replace(result, manifest={**result.manifest, "units": {}})
     assert trained.warnings() == []
-    assert "Warning" not in trained._repr_html_()
+    assert "Warning" not in in_notebook(trained)
 
 
 def test_an_outlook_is_kept_and_drawn_again(llama: Any, ids: Tensor, tmp_path: Path) -> None:
@@ -152,7 +150,7 @@ def test_an_outlook_is_kept_and_drawn_again(llama: Any, ids: Tensor, tmp_path: P
 
 
 def test_shown_in_a_notebook(result: ScanResult) -> None:
-    html = result._repr_html_()
+    html = in_notebook(result)
     assert "L = 6, 12, 24" in html
     assert "3 windows" in html
     assert "<script" not in html

@@ -4,6 +4,7 @@ The quotes are theirs. A sentence is answered by records of the ledger, and one 
 by the verdicts that `headgauge reproduce` reaches on a model and its texts.
 """
 
+from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
@@ -200,7 +201,7 @@ No normalization rule can be simultaneously sharp, stable, and long-context scal
 """
 
 
-def _sentences(where: str, lines: list[str]) -> list[Sentence]:
+def _sentences(where: str, lines: Iterable[str]) -> list[Sentence]:
     parts = [" ".join(some) for _, some in groupby(lines, lambda line: line.startswith("= "))]
     found = []
     for quote, answers in zip(parts[::2], parts[1::2], strict=True):

@@ -196,7 +196,7 @@ class RowBlock:
     def reach(self) -> int:
         """How many leading keys the block needs: no row sees any behind them. At least 1."""
         call = self.call
-        if call.mask is None:
+        if isinstance(call, AttentionCall) and call.mask is None:
             return min(self.stop, call.keys) if call.causal else call.keys
         columns = self._through_mask.any(0).nonzero()
         return int(columns[-1]) + 1 if len(columns) else 1
@@ -205,7 +205,7 @@ class RowBlock:
     def visible(self) -> Bool[Tensor, "rows reach"]:
         """The keys each row may see."""
         call, shape = self.call, (self.stop - self.start, self.reach)
-        if call.mask is not None:
+        if isinstance(call, SoftmaxCall) or call.mask is not None:
             return self._through_mask[:, : self.reach].expand(shape)
         everything = torch.ones(shape, dtype=torch.bool, device=call.key.device)
         # Row i sees the keys up to i also where there are more keys than queries, as in sdpa.
@@ -230,8 +230,9 @@ class RowBlock:
     def logits(self) -> Float[Tensor, "rows reach"]:
         """What enters the softmax; entries under the mask mean nothing."""
         call, logits = self.call, self.raw
-        if isinstance(call, SoftmaxCall) or logits is None:
-            return self._part(self.call.mask)
+        if isinstance(call, SoftmaxCall):
+            return self._part(call.logits)
+        assert logits is not None
         if call.softcap is not None:
             logits = torch.tanh(logits / call.softcap) * call.softcap
         if call.bias is not None:

@@ -145,7 +145,7 @@ def _convert(path: Path, held: Held, options: dict[str, Any]) -> tuple[Any, Any]
     # The reader meets a damaged file with whatever its arithmetic runs into.
     with told_in_one_line(f"cannot read the GGUF file {path}", kind=True), Hooks() as hooks:
         # Its progress bar is drawn whatever logging is set to.
-        hooks.put(vars(modeling_gguf_pytorch_utils), "tqdm", lambda items, **_: items)
+        hooks.put(modeling_gguf_pytorch_utils.__dict__, "tqdm", lambda items, **_: items)
         with bounded(held, path.name):
             model, info = auto.from_pretrained(path.parent, **where, **_COMPARED, **options)
         _check_weights(info, path.name)

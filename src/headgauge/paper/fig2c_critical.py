@@ -41,7 +41,7 @@ def run(
             samples = [Samples.of(each, expected) for each in windows]
             if not samples[0].top_ns:
                 continue
-            group = dict(zip(place, values, strict=True)) | {"expected": expected}
+            group: dict[str, Any] = dict(zip(place, values, strict=True)) | {"expected": expected}
             critical += _critical(group, samples, draws, few)
             tests += _tests(group, samples[0])
             if group["length"] >= limits.SHORTEST:

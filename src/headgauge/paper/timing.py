@@ -99,7 +99,9 @@ def timing_table(
     table = []
     for number, what in ALGORITHMS.items():
         spent, loop = ours[number], literal.get(number)
-        divides = loop and loop.seconds and spent and compares[number]
+        ratio = None
+        if loop and loop.seconds and spent and compares[number]:
+            ratio = round(loop.seconds / spent, 1)
         table.append(
             {
                 "algorithm": number,
@@ -109,7 +111,7 @@ def timing_table(
                 "shared": number in "234",
                 "literal_seconds": None if loop is None else round(loop.seconds, 1),
                 "literal_share": None if loop is None else loop.share,
-                "ratio": round(loop.seconds / spent, 1) if divides else None,
+                "ratio": ratio,
                 "note": notes[number],
             }
         )

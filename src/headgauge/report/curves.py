@@ -104,8 +104,8 @@ def _over_n(
 ) -> tuple[Panel, Panel]:
     def line(name: str, in_file: bool) -> Series:
         entry = CURVES[name]
-        how = {"in_file": in_file, "shown": name not in _HIDDEN}
-        return Series(name, entry.title, entry.look, column("top_n"), column(name), **how)
+        at, shown = (column("top_n"), column(name)), name not in _HIDDEN
+        return Series(name, entry.title, entry.look, *at, in_file=in_file, shown=shown)
 
     shares = (line("separability", True), *(line(name, False) for name in _SHARE_BOUNDS))
     distances = [line(name, True) for name in _DISTANCES]

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -104,7 +105,8 @@ def _draw(
     decorated = len(rows) * _AROUND + _TITLE_LINE * sum(titles) + 0.06
     whole = heading + sum(heights) + foot + decorated
     sheet = Drawing(figsize=(figure.width, whole), layout="constrained", dpi=DPI)
-    engine: Any = sheet.get_layout_engine()
+    engine = sheet.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
     engine.set(
         w_pad=0.05, h_pad=0.03, wspace=0.015, hspace=0.0, rect=(0, 0, 1, 1 - heading / whole)
     )

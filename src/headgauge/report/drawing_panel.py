@@ -97,8 +97,8 @@ def make_equal(axes: Axes) -> None:
 
 def write_names(axes: Axes, panel: Panel) -> None:
     """Beside points, in a panel that has its size."""
-    places = [
-        (float(x), float(y), name)
+    places: list[tuple[Any, Any, str | None]] = [
+        (x, y, name)
         for series in panel.series
         for x, y, name in zip(
             series.x, series.y, series.names or [None] * len(series.x), strict=True
@@ -139,19 +139,19 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, order: float) -> None
     kept = np.isfinite(x) & np.isfinite(y)
     apart = np.array(series.apart or [False] * count, dtype=bool)
     hollow = np.array(series.hollow or [False] * count, dtype=bool)
-    how: dict[str, Any] = line_of(series.look) | {"zorder": order}
+
+    def plot(on: np.ndarray, **more: Any) -> None:
+        axes.plot(x[on], y[on], **line_of(series.look) | more, zorder=order)
+
     on = kept & ~apart
     if not hollow.any():
         many = on.sum() > _MANY and series.look.line != "none"
-        axes.plot(x[on], y[on], **how, markevery=0.1 if many else None)
+        plot(on, markevery=0.1 if many else None)
     else:
-        unmarked: dict[str, Any] = how | {"marker": ""}
-        axes.plot(x[on], y[on], **unmarked)
+        plot(on, marker="")
         for chosen, face in ((on & ~hollow, series.look.colour), (on & hollow, "white")):
-            marked: dict[str, Any] = how | {"linestyle": "", "markerfacecolor": face}
-            axes.plot(x[chosen], y[chosen], **marked)
-    how |= {"linestyle": "", "alpha": 0.35, "markerfacecolor": "white"}  # pale
-    axes.plot(x[kept & apart], y[kept & apart], **how)
+            plot(chosen, linestyle="", markerfacecolor=face)
+    plot(kept & apart, linestyle="", alpha=0.35, markerfacecolor="white")
 
 
 def _draw_arrows(axes: Axes, series: Series, turn: float) -> None:
@@ -243,9 +243,8 @@ def _draw_mark(axes: Axes, mark: Mark) -> None:
             how = filled | {"linestyle": line["linestyle"], "linewidth": 0.8, "zorder": 0}
             axes.add_patch(Circle((centre[0], centre[1]), radius, **how))
         case "words":
-            axes.text(
-                mark.values[0], mark.values[1], **typeset(mark.label), fontsize=6, color=look.colour
-            )
+            x, y = mark.values
+            axes.text(x, y, **typeset(mark.label), fontsize=6, color=look.colour)
 
 
 def _scale(axes: Axes, which: str, axis: Axis) -> None:

@@ -107,11 +107,10 @@ def plot(
         return drawing.draw(made) if isinstance(made, Figure) else made
     if isinstance(result, Simulation):
         raise InputError(f"a simulation has no heads; its figures are {', '.join(figures(result))}")
-    scan = result
     if isinstance(result, Reproduction):
-        scan = result.scan if text is None else result.scans[text]
-    tables = scan.heads, scan.curves, scan.samples, scan.verdicts()
-    return drawing.draw(head_figure((layer, head, module), tables, scan.caption()))
+        result = result.scan if text is None else result.scans[text]
+    tables = result.heads, result.curves, result.samples, result.verdicts()
+    return drawing.draw(head_figure((layer, head, module), tables, result.caption()))
 
 
 def save_figures(

@@ -138,7 +138,7 @@ def _verdict_map(grid: HeadGrid, verdicts: pl.DataFrame, title: str, unit: str) 
 
 
 def _heat_map(grid: HeadGrid, title: str, **more: Any) -> HeatMap:
-    absent = tuple(map(tuple, np.argwhere(~grid.exists).tolist()))
+    absent = tuple((row, column) for row, column in np.argwhere(~grid.exists).tolist())
     columns = tuple(map(str, grid.column_of))
     axes = Axis("head", "head"), Axis("layer", "layer")
     return HeatMap(title, *axes, columns, grid.labels, absent=absent, blocks=grid.blocks, **more)

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from headgauge.report.dynamics.depth import depth_figure, recognised_words
+from report.conftest import panels
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +14,7 @@ def both(make_layers):
 
 @pytest.fixture(scope="module")
 def figure(both):
-    return depth_figure(*both, "SmolLM2")
+    return depth_figure(*both, run="SmolLM2")
 
 
 def told(figure):
@@ -59,7 +60,7 @@ def test_what_a_layer_adds_and_how_far_it_turns(both, figure):
     [("pre_ln", "recognised as Pre-LN"), ("other", "no scheme recognised")],
 )
 def test_the_title_says_which_scheme_was_recognised(make_layers, scheme, words):
-    figure = depth_figure(*make_layers(scheme=scheme), "a model on a text")
+    figure = depth_figure(*make_layers(scheme=scheme), run="a model on a text")
     assert figure.panels[0].title == f"mean cosine of pairs; {words}"
 
 
@@ -74,20 +75,20 @@ def test_without_predictions_the_layers_themselves_tell_their_scheme(both):
 def test_only_the_longest_windows_are_drawn(make_layers, both):
     short = make_layers(length=64)[0].with_columns(mean_cosine=pl.lit(0.0))
     figure = depth_figure(pl.concat([short, both[0]]), both[1], "")
-    assert min(figure.panels[0].series[0].y) > 0.1
+    assert min(panels(figure)[0].series[0].y) > 0.1
 
 
 def test_what_was_not_seen_is_told(both):
     unseen = ("attention_norm", "other_norm", "speed", "speed_low", "speed_high", "attention_speed")
     blind = both[0].with_columns(pl.lit(None, pl.Float64).alias(name) for name in unseen)
     figure = depth_figure(blind, both[1].clear(), "")
-    assert [bool(panel.series) for panel in figure.panels] == [True, True, False, False]
-    assert figure.panels[2].empty == "what the layers add was not seen in this run"
-    assert figure.panels[3].empty == "how far the layers turn was not seen in this run"
+    assert [bool(panel.series) for panel in panels(figure)] == [True, True, False, False]
+    assert panels(figure)[2].empty == "what the layers add was not seen in this run"
+    assert panels(figure)[3].empty == "how far the layers turn was not seen in this run"
     assert "No prediction" in told(figure)
     empty = depth_figure(both[0].clear(), both[1].clear(), "")
-    assert {panel.empty for panel in empty.panels[:2]} == {"no layers in this run"}
-    assert not any(panel.series for panel in empty.panels)
+    assert {panel.empty for panel in panels(empty)[:2]} == {"no layers in this run"}
+    assert not any(panel.series for panel in panels(empty))
 
 
 def test_the_small_print_counts_windows_and_tokens(figure):

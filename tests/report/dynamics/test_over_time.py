@@ -1,6 +1,7 @@
 """What the figures over time describe: their lines, their axes, their words."""
 
 import math
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,16 +13,17 @@ from headgauge.report.dynamics.over_time import (
     phase_figure,
     swarms_figure,
 )
+from report.conftest import panels
 
 from .conftest import ALL
 
 
-def panel(figure, title):
+def panel(figure, title) -> Any:
     (found,) = [each for each in figure.panels if each.title == title]
     return found
 
 
-def line(panel, name):
+def line(panel, name) -> Any:
     (found,) = [each for each in panel.series if each.name == name]
     return found
 
@@ -176,9 +178,9 @@ def test_a_phase_diagram_has_the_probability_of_each_time_and_beta(whole):
     phase = whole["phase"]
     figure = phase_figure(phase.sample(fraction=1.0, shuffle=True, seed=1), "")
     assert figure.columns == len(ALL)
-    assert {each.contour for each in figure.panels} == {0.5}
+    assert {each.contour for each in panels(figure)} == {0.5}
     (own,) = [
-        each for each in figure.panels if (each.title, each.y.label) == ("Pre-LN", "β; d = 128")
+        each for each in panels(figure) if (each.title, each.y.label) == ("Pre-LN", "β; d = 128")
     ]
     assert own.at["scheme"] == "pre_ln"
     assert own.at["size"] == "n = 32 tokens, d = 128"
@@ -191,10 +193,10 @@ def test_a_phase_diagram_has_the_probability_of_each_time_and_beta(whole):
 def test_a_phase_diagram_says_what_it_does_not_have(whole):
     own = whole["phase"].filter(dim=8, scheme="ngpt")
     hole = own.filter(~((pl.col("time") == 3.0) & (pl.col("beta") == 0.0)))
-    (holed,) = phase_figure(hole, "").panels
+    (holed,) = panels(phase_figure(hole, ""))
     assert [row.count(None) for row in holed.values] == [0] * 18 + [1]
     assert not holed.unit
-    (dark,) = phase_figure(own.with_columns(probability=pl.lit(0.0)), "").panels
+    (dark,) = panels(phase_figure(own.with_columns(probability=pl.lit(0.0)), ""))
     assert dark.unit == "nowhere half"
 
 
@@ -208,7 +210,7 @@ def test_the_overview_has_random_weights_and_one_scheme_of_each_kind(whole):
         "LN-Scaling: pairs that are one",
         "Peri-LN: pairs that are one",
     ]
-    phase = overview({"phase": whole["phase"]}, "").panels[0]
+    phase = panels(overview({"phase": whole["phase"]}, ""))[0]
     assert (
         phase.values[0][-1]
         == whole["phase"].filter(scheme="post_ln", dim=1024, beta=9.0)["probability"].tail(1).item()

@@ -107,7 +107,7 @@ def test_the_end_has_its_time_the_far_side_pale_and_trails_that_are_broken(some)
     lines = figure.axes[0].get_lines()
     assert not any(each.get_animated() for each in lines)
     dots = {
-        to_hex(each.get_color()).upper(): len(each.get_xdata())
+        to_hex(each.get_color()).upper(): len(np.asarray(each.get_xdata()))
         for each in lines
         if each.get_marker() == "o"
     }

@@ -75,7 +75,7 @@ def fake_scan(target: int | None = None, **tables: pl.DataFrame) -> FakeScan:
     """Heads, curves, samples and what else is given; with a `target` also an outlook."""
     manifest: Any = MANIFEST | ({} if target is None else {"outlook": {"target": target}})
     usual = {"heads": head_rows(), "curves": curve_rows(), "samples": sample_rows()}
-    return FakeScan(manifest, **(usual | tables))
+    return FakeScan(manifest, usual | tables)
 
 
 class FakeReproduction(Reproduction):

@@ -1,5 +1,7 @@
 """What depends on the choice of vectors and keys, and other rules on the same logits."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -15,6 +17,7 @@ from headgauge.report.paper.choices import (
 )
 from headgauge.report.paper.overview import choice_map
 from headgauge.report.paper.tables import of_choice, of_text
+from report.conftest import panels
 
 from .conftest import CHOICES, CLOSEST, OTHER, RULES
 
@@ -23,9 +26,17 @@ def labels(panel):
     return [label for _, label in panel.y.ticks]
 
 
+def place_of_none(panel) -> Any:
+    return {label: place for place, label in panel.x.ticks}["none"]
+
+
+def axis_of(*shares) -> Any:
+    return share_axis(pl.Series(shares))
+
+
 def test_the_closest_is_on_top_with_a_star_and_the_judged_has_a_dot(whole_paper, two_texts):
     turned = whole_paper | {"choices": whole_paper["choices"].reverse()}
-    panel = choices_figure(turned).panels[0]
+    panel = panels(choices_figure(turned))[0]
     assert labels(panel)[0] == ", ".join(CLOSEST) + " ★ ●  1"
     assert panel.y.low > panel.y.high  # the first on top
     other = labels(choices_figure(of_text(two_texts, OTHER)).panels[0])
@@ -33,9 +44,9 @@ def test_the_closest_is_on_top_with_a_star_and_the_judged_has_a_dot(whole_paper,
 
 
 def test_printed_and_corrected_shares_stand_on_the_line_of_their_choice(whole_paper, series):
-    panel = choices_figure(whole_paper).panels[0]
+    panel = panels(choices_figure(whole_paper))[0]
     rows = in_order(whole_paper["choices"])
-    nowhere = {label: place for place, label in panel.x.ticks}["none"]
+    nowhere = place_of_none(panel)
     printed, corrected = series(panel, "critical_share"), series(panel, "corrected")
     assert printed.x == [nowhere if share is None else share for share in rows["critical_share"]]
     assert [round(place) for place in printed.y] == list(range(8))
@@ -48,16 +59,16 @@ def test_printed_and_corrected_shares_stand_on_the_line_of_their_choice(whole_pa
 
 
 def test_small_shares_are_on_an_axis_of_even_ratios_that_holds_them(whole_paper):
-    axis, nowhere = share_axis(pl.Series([0.002, 0.003, 0.94]))
+    axis, _ = axis_of(0.002, 0.003, 0.94)
     assert axis.log
     assert axis.low < 0.002 < 0.94 < axis.high
     assert "none" not in [label for _, label in axis.ticks]
-    wider, nowhere = share_axis(pl.Series([0.002, None]))
+    wider, nowhere = axis_of(0.002, None)
     assert wider.low < 0.002 < nowhere < wider.high
 
 
 def test_plateaus_and_the_share_of_heads_within_the_band(whole_paper, series):
-    panel = choices_figure(whole_paper).panels[1]
+    panel = panels(choices_figure(whole_paper))[1]
     ranges = [each for each in panel.series if each.name == "range"]
     assert (list(ranges[0].x), list(ranges[0].y)) == ([0.82, 0.84], [0, 0])
     assert series(panel, "settled").x[0] == 0.838
@@ -67,7 +78,7 @@ def test_plateaus_and_the_share_of_heads_within_the_band(whole_paper, series):
 
 def test_no_choices_are_told(whole_paper):
     empty = whole_paper | {"choices": whole_paper["choices"].clear()}
-    for panel in (*choices_figure(empty).panels, choice_map(empty["choices"])[0]):
+    for panel in (*panels(choices_figure(empty)), choice_map(empty["choices"])[0]):
         assert panel.empty == "no choices in this run"
         assert not any(len(each.x) for each in panel.series)
 
@@ -75,7 +86,7 @@ def test_no_choices_are_told(whole_paper):
 def test_each_choice_has_its_number_at_its_point_and_in_the_small_print(whole_paper):
     rows = in_order(whole_paper["choices"])
     panel, told = choice_map(whole_paper["choices"])
-    nowhere = {label: place for place, label in panel.x.ticks}["none"]
+    nowhere = place_of_none(panel)
     found = {
         name: (x, y)
         for each in panel.series
@@ -100,7 +111,7 @@ def test_ring_and_square_are_where_the_table_has_closest_and_judged(two_texts, s
 
 
 def test_a_line_for_each_rule_with_its_own_numbers(whole_paper, series):
-    over_n, _, shares = rules_figure(whole_paper).panels
+    over_n, _, shares = panels(rules_figure(whole_paper))
     assert [each.name for each in over_n.series] == list(RULES)
     assert series(over_n, "model").y[1] == pytest.approx(605)
     assert series(over_n, "sparsemax").y[1] == pytest.approx(605 * 0.88)
@@ -116,7 +127,7 @@ def test_the_critical_n_of_each_rule_stands_on_its_line_with_its_number(whole_pa
     assert [place for each in points.values() for place in each.y] == list(range(8))
     assert (points["model"].x, points["sparsemax"].x) == ([82], [72])
     (bar,) = [each for each in panel.series if each.name == "sparsemax" and not each.label]
-    assert list(bar.names) == [None, "72"]
+    assert list(bar.names or ()) == [None, "72"]
     assert (points["topk"].names, points["topk"].look.marker) == (["none up to 512"], "right")
     assert panel.marks[0].values == (pytest.approx(61.44),)
     assert panel.title == "(b) critical N, L = 1024"

@@ -1,5 +1,7 @@
 """Figures 2a, 2b and 2c."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -11,6 +13,7 @@ from headgauge.report.paper.distance import (
     distances,
 )
 from headgauge.report.paper.tables import of_choice
+from report.conftest import panels
 
 from .conftest import AT_1024, CLOSEST, LENGTHS, MEASURES
 
@@ -58,7 +61,7 @@ def test_what_stands_still_is_a_switch_the_papers_first(whole_paper):
     assert titles == {"5": "(a) N = 5", "20": "(a) N = 20"}
     assert figure.switches[0].options == (("5", "5"), ("20", "20"))
     assert distances(whole_paper, "top_n").panels[0].title == "(b) L = 1024"
-    assert distances({"fig2b": whole_paper["fig2b"].clear()}, "top_n").panels[0].series == ()
+    assert panels(distances({"fig2b": whole_paper["fig2b"].clear()}, "top_n"))[0].series == ()
 
 
 def test_bounds_that_only_the_page_has_wait_for_the_reader(over_n):
@@ -74,11 +77,13 @@ def test_critical_ns_stand_at_their_length_with_their_bars(tests, series):
     assert (strict.y[-1], mild.y[-1]) == (82, 102)
     assert (strict.hollow, mild.hollow) == (None, [True] * 6)
     (bars,) = [each for each in panel.series if each.name == strict.name and each.low is not None]
+    assert bars.low
+    assert bars.high
     assert (bars.low[-1], bars.high[-1], bars.look.line) == (66, 102, "none")
     assert "; bars: 95 % bootstrap over heads" in critical_words(tests)
 
 
-def arrows(panel):
+def arrows(panel) -> list[Any]:
     return [each for each in panel.series if each.look.marker == "up"]
 
 
@@ -152,6 +157,6 @@ def test_p_values_and_growth_are_on_the_page(whole_paper, series):
     assert (line.x, line.y) == ([1, 2, 20], [0.1, 0.01, 1e-20])
     assert line.facts["KS statistic"] == [0.5] * 3
     assert figure.panels[1].y.floor == 1e-12
-    assert [mark.values for mark in figure.panels[1].marks] == [(0.01,), (0.05,)]
+    assert [mark.values for mark in panels(figure)[1].marks] == [(0.01,), (0.05,)]
     told = "Growth with L, as printed at level 0.01: L^1.10 (0.90 to 1.20), found in 50 % of draws"
     assert any(each.text.startswith(told) for each in figure.caption)

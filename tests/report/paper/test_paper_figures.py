@@ -1,6 +1,7 @@
 """Each figure as a whole: what is in it, and that all of it can be read."""
 
 import itertools
+from typing import Any
 
 import polars as pl
 import pytest
@@ -10,6 +11,7 @@ from headgauge.report.drawing import draw
 from headgauge.report.figure import shown
 from headgauge.report.figure_files import DPI, save_figure
 from headgauge.report.paper import page_figures, paper_figures, reproduction_figures
+from report.conftest import panels
 
 from .conftest import CHOICES, CLOSEST, OTHER, TEXT, reproduction
 
@@ -17,7 +19,7 @@ CAPTION = "a model on a text, 中 $x_{"
 NAMES = ["paper", "vanishing", "fig1", "fig2", "fig3", "fig4", "choices", "rules"]
 
 
-def described(paper, texts=(TEXT,)):
+def described(paper, texts=(TEXT,)) -> dict[str, Any]:
     return reproduction_figures(paper, {text: f"{CAPTION} {text}" for text in texts}, TEXT)
 
 
@@ -172,7 +174,7 @@ def test_the_page_has_every_choice_text_and_rule_the_judged_ones_first(two_texts
     assert first == CLOSEST
     assert options["rule"][0] == ("model", "the model's own")
     assert ("visible", "visible to the query") in options["keys"]
-    settings = {tuple(sorted(each.at.items())) for each in figures["fig3"].panels[0].series}
+    settings = {tuple(sorted(each.at.items())) for each in panels(figures["fig3"])[0].series}
     assert len(settings) == 2 * (len(CHOICES) + 7)  # the first choice has seven more rules
 
 
@@ -181,7 +183,7 @@ def test_the_page_shows_one_line_of_each_name_at_every_setting(two_texts):
     now = dict(zip(("vectors", "scale", "keys"), CLOSEST, strict=True))
     now |= {"text": OTHER, "rule": "model", "N": "5", "L": "1024", "p": "1024"}
     for figure in page_figures(two_texts, [TEXT, OTHER], OTHER)[2:6]:
-        for panel in figure.panels:
+        for panel in panels(figure):
             kept = [s.name for s in panel.series if s.label and shown(s.at, now)]
             assert kept, figure.name
             assert len(set(kept)) == len(kept), figure.name

@@ -7,6 +7,7 @@ import pytest
 
 from headgauge.report.paper.shares import rule_words, separability, share_panel, vanishing
 from headgauge.report.paper.tables import of_choice
+from report.conftest import panels
 
 from .conftest import AT_32, BOUNDS_AT_32, CLOSEST, LENGTHS, RULES, SHARES
 
@@ -48,9 +49,9 @@ def test_each_rule_has_its_own_numbers_in_its_own_look(weights, series):
 def test_weights_that_were_not_measured_are_told(whole_paper):
     frame = whole_paper["vanishing"]
     empty = vanishing(whole_paper | {"vanishing": frame.clear()})
-    assert [panel.series for panel in empty.panels] == [()] * 4
+    assert [panel.series for panel in panels(empty)] == [()] * 4
     unbound = frame.filter(~pl.col("measure").str.starts_with("bound"))
-    panel = vanishing(whole_paper | {"vanishing": unbound}).panels[1]
+    panel = panels(vanishing(whole_paper | {"vanishing": unbound}))[1]
     assert (panel.series, panel.empty) == ((), "no bound holds for this model's weights")
 
 

@@ -1,5 +1,7 @@
 """Which rows are shown, and what is said of them."""
 
+from typing import Any
+
 import polars as pl
 
 from headgauge.registry.measures import CURVES
@@ -64,22 +66,25 @@ def test_the_nearest_n_is_one(whole_paper):
     assert nearest_n(frame.clear()) is None
 
 
+def line(frame) -> Any:
+    (found,) = lines(frame, {"distance": CURVES["distance"]}, "length")
+    return found
+
+
 def test_a_line_goes_along_its_axis_without_what_was_not_seen(whole_paper):
     frame = of_choice(whole_paper["fig2a"], CLOSEST).reverse()
     lost = pl.when(pl.col("length") == 128).then(None).otherwise("mean")
-    one = {"distance": CURVES["distance"]}
-    (series,) = lines(frame.with_columns(mean=lost), one, "length")
+    series = line(frame.with_columns(mean=lost))
     assert series.x == [32, 64, 256, 512, 1024]
     assert series.low[0] == series.y[0] * 0.97
-    (alone,) = lines(frame.with_columns(low=pl.lit(None, pl.Float64)), one, "length")
-    assert alone.low is None
+    assert line(frame.with_columns(low=pl.lit(None, pl.Float64))).low is None
 
 
 def test_means_over_another_number_of_windows_stand_apart(whole_paper):
     frame = of_choice(whole_paper["fig2a"], CLOSEST)
     fewer = pl.when(pl.col("length") == 1024).then(1).otherwise("windows")
     frame = frame.with_columns(windows=fewer.cast(pl.Int64))
-    (series,) = lines(frame, {"distance": CURVES["distance"]}, "length")
+    series = line(frame)
     assert series.apart == [False] * 5 + [True]
     assert series.facts["windows"] == [2] * 5 + [1]
     assert "pale points" in interval_words(frame)

@@ -25,7 +25,7 @@ def depth_figure(depth: pl.DataFrame, predicted: pl.DataFrame, run: str) -> Figu
     """Cosine, radius, what a layer adds and how far it turns a token."""
     rows = depth.filter(pl.col("length") == pl.col("length").max())
     means = depth_over_windows(rows)
-    last = max(means["layer"].max() or 1, 1)  # pyright: ignore
+    last = max(means.select(pl.max("layer")).item() or 1, 1)
     x = replace(_LAYER, low=0.0, high=float(last))
 
     def panel(title: str, y: Axis, *lines: tuple[str, str], empty: str, theory: str = "") -> Panel:

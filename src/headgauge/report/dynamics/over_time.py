@@ -6,6 +6,7 @@ one that bends in both, like LN-Scaling's, is between the two.
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -20,7 +21,7 @@ from headgauge.report.dynamics.words import (
     setup_words,
     some,
 )
-from headgauge.report.figure import Axis, Figure, HeatMap, Panel, Sentence, Series, Switch
+from headgauge.report.figure import At, Axis, Figure, HeatMap, Panel, Sentence, Series, Switch
 
 _SWARM = {  # by column: the name on the axis
     "mean_cosine": "mean cosine",
@@ -101,8 +102,10 @@ def swarms_figure(swarms: pl.DataFrame, run: str) -> Figure:
     panels = []
     for name, words in _SWARM.items():
         for frame, at in settings:
-            weights = WEIGHTS.get(frame["weights"][0], frame["weights"][0])
-            title = weights if len(settings) > 1 and name == "mean_cosine" else words
+            kind: str = frame["weights"][0]
+            title = (
+                WEIGHTS.get(kind, kind) if len(settings) > 1 and name == "mean_cosine" else words
+            )
             # Cosines are compared across the kinds of weights.
             compared = swarms if name == "mean_cosine" else frame
             panels.append(_line_panel(frame, name, title, words, compared, at))
@@ -155,14 +158,16 @@ def _line_panel(
     title: str,
     label: str,
     compared: pl.DataFrame | None = None,
-    at: dict[str, str] | None = None,
+    at: At | None = None,
     log: bool = False,
 ) -> Panel:
     """A measure over time, a line for each scheme; the axis is that of `compared`."""
     rows = frame.filter(pl.col(measure).is_finite()).sort("time")
     series = tuple(_line(rows.filter(scheme=name), measure) for name in schemes_in(rows))
     y = _range(frame if compared is None else compared, measure, label, log)
-    ends = {} if rows.is_empty() else {"low": rows["time"].min(), "high": rows["time"].max()}
+    ends: dict[str, Any] = (
+        {} if rows.is_empty() else {"low": rows["time"].min(), "high": rows["time"].max()}
+    )
     return Panel(title, Axis("t", "t", **ends), y, series, empty="not in this run", at=at or {})
 
 
@@ -249,7 +254,7 @@ def _phase_map(phase: pl.DataFrame, title: str, label: str = "β") -> HeatMap:
     betas = phase["beta"].unique().sort(descending=True).to_list()
     known = {(beta, time): p for beta, time, p in phase["beta", "time", "probability"].rows()}
     values = [[known.get((beta, time)) for time in times] for beta in betas]
-    dark = phase.is_empty() or phase["probability"].max() < 0.5  # pyright: ignore
+    dark = phase.is_empty() or phase.select(pl.max("probability")).item() < 0.5
     names = tuple(f"{time:.3g}" for time in times), tuple(f"{beta:.3g}" for beta in betas)
     unit = "nowhere half" * dark
     return HeatMap(

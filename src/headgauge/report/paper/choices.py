@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -55,7 +56,7 @@ def choices_figure(paper: Tables) -> Figure:
         for *choice, near, judged, number in named
     ]
     inside = ["–" if each is None else f"{100 * each:.0f} %" for each in rows["heads_in_band"]]
-    ends = {"low": rows.height - 0.5, "high": -0.5}
+    ends: dict[str, Any] = {"low": rows.height - 0.5, "high": -0.5}
     y, right = (Axis("", ticks=tuple(enumerate(words)), **ends) for words in (labels, inside))
     shares = [rows["critical_share"], rows["corrected"]]
     x, nowhere = share_axis(pl.concat(shares))

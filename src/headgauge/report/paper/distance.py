@@ -79,9 +79,9 @@ def distance_panel(frame: pl.DataFrame, along: str, title: str, at: Sequence[str
         filled = "expected_upper" if name == "expected_appendix" else None
         more: dict[str, Any] = {"shown": name in IN_FILES, "filled_to": filled}
         found += lines(frame, {name: entry}, along, at=at, **more)
-    highest = frame.filter(pl.col("measure").is_in(IN_FILES))["mean"].max()
-    seen = frame.filter(pl.col("measure") == "expected_upper")["mean"].max()
-    hidden = seen is not None and bool(seen < _LEAST_VISIBLE * highest)  # pyright: ignore
+    highest = frame.filter(pl.col("measure").is_in(IN_FILES)).select(pl.max("mean")).item()
+    seen = frame.filter(pl.col("measure") == "expected_upper").select(pl.max("mean")).item()
+    hidden = seen is not None and seen < _LEAST_VISIBLE * highest
     label, short = _AXES[along]
     over_l = along == "length"
     x = Axis(

@@ -196,13 +196,12 @@ def _panel(
     ):
         part = points.filter(test)
         if part.height:
-            x, y = (part[column].to_list() for column in columns)
+            across, up = (part[column].to_list() for column in columns)
             facts = {fact: part[fact].to_list() for fact in ("token", "key", "weight")}
-            found.append(Series(name, *_KINDS[name], x, y, facts=facts))
-    across, up = f"{what}, along s", "direction of largest spread"
-    across, up = (what, "") if _on_circle(points) else (across, up)
+            found.append(Series(name, *_KINDS[name], across, up, facts=facts))
+    x, y = (what, "") if _on_circle(points) else (f"{what}, along s", "direction of largest spread")
     empty = "no row of this kind in this run"
-    return Panel(title, Axis(across), Axis(up), tuple(found), marks, equal=True, empty=empty)
+    return Panel(title, Axis(x), Axis(y), tuple(found), marks, equal=True, empty=empty)
 
 
 def _on_circle(points: pl.DataFrame) -> bool:

@@ -122,8 +122,8 @@ def choice_map(choices: pl.DataFrame) -> tuple[Panel, str]:
     for name, (label, look) in rings.items():
         ringed = seen.filter(name)
         found.append(_points(name, label, look, ringed, hollow=[True] * ringed.height))
-    lowest = seen["separability_at_16"].min()
-    bottom = 0.0 if lowest is None else max(min(float(lowest), 0.6) - 0.1, 0.0)  # pyright: ignore
+    lowest = seen.select(pl.min("separability_at_16")).item()
+    bottom = max(min(lowest, 0.6) - 0.1, 0.0) if lowest is not None else 0.0
     panel = Panel(
         "all choices of vectors and keys",
         x,
