@@ -21,7 +21,8 @@ def command(settings: type[Settings], run: Callable[[Settings], None]) -> Callab
     for each in fields(settings):  # pyright: ignore[reportArgumentType]
         if each.name not in known:
             continue
-        said, hint, default = known[each.name], hints[each.name], each.default
+        said, default = known[each.name], each.default
+        hint = hints[each.name] if said.typed is None else said.typed
         if said.listed:
             hint, default = (str, said.shows) if said.shows is not None else (str | None, None)
         flags = said.flags or (f"--{each.name.replace('_', '-')}",)

@@ -33,6 +33,7 @@ class Option:
     names: bool = False
     shows: str | None = None
     argument: bool = False
+    typed: Any = None  # of the command, where Python takes more
     command_only: bool = False  # no keyword of the Python function
 
     @property

@@ -3,6 +3,7 @@
 Command and Python function come from the same fields.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,11 @@ class ScanOptions:
         "prompt is the user's message.",
         READ,
     )
-    length: int | None = option(
-        None, "Tokens in a window (L). Without it: 1024, or what context and text have.", group=READ
+    length: int | Sequence[int] | None = option(  # several in Python
+        None,
+        "Tokens in a window (L). Without it: 1024, or what context and text have.",
+        group=READ,
+        typed=int | None,
     )
     windows: int | None = option(
         None,
@@ -106,14 +110,14 @@ class ScanOptions:
     )
     offset: int = _shared("offset")
     bos: str = _shared("bos")
-    top_n: tuple[int, ...] | None = option(
+    top_n: Sequence[int] | None = option(
         None,
         "The list of N, such as 1,2,4 or 1-100. Without it: 1,2,4,8,16,32,64, as far as they are "
         "below L.",
         group=MEASURED,
         least=1,
     )
-    vectors: tuple[str, ...] = option(
+    vectors: str | Sequence[str] = option(
         ("value",),
         "The vectors x: value, hidden, embedding, final, or several.",
         group=MEASURED,
@@ -121,19 +125,17 @@ class ScanOptions:
         shows="value",
     )
     raw: bool = _flag("Vectors as long as they are, not of unit length.", MEASURED)
-    keys: tuple[str, ...] = option(
+    keys: str | Sequence[str] = option(
         ("visible",),
         "Keys that count: visible, all (masked ones with weight 0), or both.",
         group=MEASURED,
         names=True,
         shows="visible",
     )
-    layers: tuple[int, ...] | None = option(
+    layers: Sequence[int] | None = option(
         None, "Only these layers, such as 0,4-7.", group=MEASURED, least=0
     )
-    heads: tuple[int, ...] | None = option(
-        None, "Only these heads of each.", group=MEASURED, least=0
-    )
+    heads: Sequence[int] | None = option(None, "Only these heads of each.", group=MEASURED, least=0)
     precision: str = option(
         "float32", "Of the inner loops: float32 (error about 1e-6), float64.", group=MEASURED
     )
@@ -142,7 +144,7 @@ class ScanOptions:
         "scheme predicts.",
         MEASURED,
     )
-    lengths: tuple[int, ...] | None = option(
+    lengths: Sequence[int] | None = option(
         None,
         "Shorter lengths too, such as 128,256,512, for the trend over length.",
         group=MEASURED,
@@ -156,8 +158,8 @@ class ScanOptions:
         MEASURED,
     )
     thresholds: Path | None = _command(None, "A TOML file that changes thresholds.", MEASURED)
-    out: Path | None = option(
-        None, "The run's folder. Without it: runs/scan-MODEL-TEXT-….", group=KEPT
+    out: str | Path | None = option(
+        None, "The run's folder. Without it: runs/scan-MODEL-TEXT-….", group=KEPT, typed=Path | None
     )
     rows: bool = _flag("Keep every row's numbers too.", KEPT)
     dtype: str | None = _shared("dtype")
@@ -215,7 +217,7 @@ class ReproduceOptions:
         None, "Keys that count: all (masked ones with weight 0) or visible.", group=OPEN
     )
     all_choices: bool = _flag("Measure every choice in full, not on drawn rows.", OPEN)
-    rules: tuple[str, ...] | None = option(
+    rules: Sequence[str] | None = option(
         None,
         "Other rules on the same logits, such as 'ssmax,sparsemax', or 'none'. Without it: softmax "
         "T=0.5, softmax T=2, ssmax, sparsemax, 1.5-entmax. The guidelines' own rules are always "
@@ -228,8 +230,11 @@ class ReproduceOptions:
         "a look, too little to judge by.",
         KEPT,
     )
-    out: Path | None = option(
-        None, "The run's folder. Without it: runs/reproduce-MODEL-TEXT-….", group=KEPT
+    out: str | Path | None = option(
+        None,
+        "The run's folder. Without it: runs/reproduce-MODEL-TEXT-….",
+        group=KEPT,
+        typed=Path | None,
     )
     dtype: str | None = _shared("dtype")
     device: str | None = _shared("device")

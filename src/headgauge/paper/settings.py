@@ -138,7 +138,7 @@ def reproduce_settings(asked: ReproduceOptions) -> ReproduceSettings:
     choice = {part: value for part, value in parts.items() if value is not None}
     sizes = {"length": asked.length, "windows": asked.windows}
     usual = QUICK_LENGTH if asked.quick else max(LENGTHS)
-    rules = tuple(RULES) if asked.rules is None else asked.rules
+    rules = tuple(RULES if asked.rules is None else asked.rules)
     threads = default_threads(1, asked.out) if asked.threads is None else asked.threads
     settings = ReproduceSettings(
         lengths=halves(usual if asked.length is None else asked.length),
