@@ -170,8 +170,8 @@ def test_tables_go_to_pandas(result: ScanResult) -> None:
 
 
 def test_a_head_and_a_table_are_drawn(result: ScanResult) -> None:
-    assert len(headgauge.plot(result, 1, 3).axes) == 3
-    assert len(headgauge.plot(result, "curves").axes) == 3
+    for sheet in (headgauge.plot(result, 1, 3), headgauge.plot(result, "curves")):
+        assert sum(axes.axison for axes in sheet.axes) == 3  # legends stand in axes of their own
     for asked in ((7, 0), (0, 9), (0, None), ("depth", None)):
         with pytest.raises(InputError):
             headgauge.plot(result, *asked)
