@@ -47,7 +47,7 @@ def draw_cells(axes: Axes, panel: HeatMap, together: list[HeatMap], numbered: bo
     for kind, covered in _without(panel).items():
         _hatch(axes, covered, _HATCHED[kind])
     axes.set_xlabel(panel.x.label, labelpad=1)
-    axes.set_ylabel(panel.y.label if numbered else "", labelpad=1)
+    axes.set_ylabel(panel.y.label if numbered else "", labelpad=3)
     axes.tick_params(length=2, width=0.5, pad=1.5, labelleft=numbered)
     for side in axes.spines.values():
         side.set(visible=True, linewidth=0.5)
@@ -124,7 +124,9 @@ def add_bar(
         bar.set_ticks(ends, labels=[f"{end:.3g}" for end in ends])
     bar.outline.set_linewidth(0.5)  # pyright: ignore
     place.tick_params(labelsize=6.5, length=2, width=0.5, pad=1.5, colors=INK)
-    note = _beyond(extend, entry)
+    what = entry.unit if entry.unit not in panel.unit else ""
+    line = "" if panel.contour is None else f"white line: {panel.contour:g}"
+    note = "; ".join(filter(None, (what, line, _beyond(extend, entry))))
     where = {"transform": room.transAxes, "va": "bottom", "in_layout": False}
     room.text(0.0, 0.0, note, fontsize=6, color=FAINT, **where)
 
