@@ -60,7 +60,9 @@ def measure(
     if hard.any():
         again = torch.from_numpy(np.flatnonzero(hard))
         visible = visible if len(visible) == 1 else visible[again]
-        theirs, doubts = np.full_like(out[hard], np.nan), np.zeros_like(doubtful[hard])
+        theirs = np.empty((len(again), len(top_ns)), out.dtype)
+        theirs.view(np.float64).fill(np.nan)
+        doubts = np.zeros(theirs.shape, np.bool_)
         double = weights[again].double(), visible, geometry.double
         measure(*double, top_ns, everything, theirs, doubts)
         out[hard], doubtful[hard] = theirs, doubts

@@ -83,7 +83,8 @@ def curves(
     ns = _checked(weights, geometry, top_ns, visible, keys)
     asked, back = np.unique(ns, return_inverse=True)
     weights, visible = _placed(weights.detach(), visible, geometry, keys == "all")
-    out = np.full((len(weights), len(asked)), np.nan, _MEASURES)
+    out = np.empty((len(weights), len(asked)), _MEASURES)
+    out.view(np.float64).fill(np.nan)  # np.full of records takes ten times longer
     doubtful = np.zeros(out.shape, np.bool_)
     measure = (compiled_curves if kernels.serves(geometry.vectors) else torch_rows).measure
     measure(weights, visible, geometry, asked, keys == "all", out, doubtful)
@@ -94,8 +95,8 @@ def curves(
         vectors, n = geometry.vectors[: len(seen)][counting], int(asked[at])
         held = int(separability.separable_count(alpha, vectors, top_n(alpha, n)))
         out["separable_count"][row, at], out["separability"][row, at] = held, held / n
-    out = out[:, back]
-    return Curves(**{name: out[name] for name in out.dtype.names or ()})
+    table = out.view(np.float64).reshape(*out.shape, len(fields(Curves))).transpose(2, 0, 1)
+    return Curves(*table[..., back])
 
 
 def _placed(
