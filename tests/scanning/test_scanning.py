@@ -62,7 +62,8 @@ def test_with_a_folder_and_without(llama: Any, ids: Tensor, tmp_path: Path) -> N
     saved = alone.save(tmp_path / "saved")
     assert _digests(tmp_path / "run") == _digests(tmp_path / "saved")
     assert saved.folder == tmp_path / "saved"
-    assert (tmp_path / "saved" / "figures" / "heads.png").is_file()
+    assert not (tmp_path / "saved" / "figures").exists()  # a result does not draw
+    assert tmp_path / "saved" / "figures" / "heads.png" in headgauge.draw(saved)
 
 
 def test_taken_up_again(llama: Any, ids: Tensor, tmp_path: Path, monkeypatch: Any) -> None:
@@ -113,7 +114,7 @@ def test_depth_is_kept_and_taken_up_again(llama: Any, ids: Tensor, tmp_path: Pat
     assert again.depth.equals(alone.depth)
     saved = alone.save(tmp_path / "saved")
     assert _digests(tmp_path / "whole") == _digests(tmp_path / "saved")
-    assert (tmp_path / "saved" / "figures" / "depth.png").is_file()
+    assert tmp_path / "saved" / "figures" / "depth.png" in headgauge.draw(saved)
     assert "depth" in saved.seconds()["w0000-L00024"]
     with pytest.raises(InputError, match="other settings: depth"):
         headgauge.scan(llama, ids, out=tmp_path / "whole", **SMALL)

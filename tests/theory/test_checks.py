@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from headgauge import theory
+from headgauge.theory import normalization
 
 KEYS, DIM = 5, 4
 ROWS = torch.softmax(torch.arange(3.0 * KEYS).double().sin().reshape(3, KEYS), -1)
@@ -45,12 +45,13 @@ REFUSED: dict[str, list[Any]] = {
 ZERO = ("temperature", "epsilon", "lead", "separation", "ball", "s")
 PUBLIC = {
     f"{module.name}.{name}": function
-    for module in pkgutil.iter_modules(theory.__path__)
-    if module.name != "checks"
-    for name, function in vars(importlib.import_module(f"headgauge.theory.{module.name}")).items()
+    for module in pkgutil.iter_modules(normalization.__path__)
+    for name, function in vars(
+        importlib.import_module(f"headgauge.theory.normalization.{module.name}")
+    ).items()
     if inspect.isfunction(function)
     and not name.startswith("_")
-    and function.__module__ == f"headgauge.theory.{module.name}"
+    and function.__module__ == f"headgauge.theory.normalization.{module.name}"
 }
 
 

@@ -47,7 +47,7 @@ def sharp_stable_scalable() -> Finding:
     sparsemax on logits over R pays exactly that. What gets worse with L is the form (3): softmax
     needs T ≤ R/log((L−1)(1−η)/η) for a weight 1−η, so its 1/(2T) grows like log L.
 
-    In normalizers: sparsemax; in theory.normalization.trade_off: lipschitz_price,
+    In normalizers.entmax: Sparsemax; in theory.normalization.trade_off: lipschitz_price,
     softmax_temperature.
     """
     # Sparsemax at a lead of 1: one-hot at every length; and its Jacobian norm is at most 1.

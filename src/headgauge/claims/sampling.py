@@ -45,7 +45,7 @@ def one_winner(length: int, top: float, rest: float = 0.0) -> Tensor:
     return logits
 
 
-def slope(x: Sequence[float], y: Sequence[float]) -> float:
+def slope(x: Sequence[float | int], y: Sequence[float | int]) -> float:
     """The exponent of a power law, by least squares in the logarithms."""
     u, v = (doubles([math.log(each) for each in values]) for values in (x, y))
     u = u - u.mean()

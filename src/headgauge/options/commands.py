@@ -253,7 +253,7 @@ class SimulateOptions:
     """Of `headgauge simulate` and `headgauge.simulate`."""
 
     schemes: tuple[str, ...] = option(
-        ("post_ln", "pre_ln", "mix_ln", "peri_ln", "ngpt", "ln_scaling", "ln_scaling_pre"),
+        ("post_ln", "pre_ln", "mix_ln", "peri_ln", "ngpt", "ln_scaling"),
         "all, or some of post_ln, pre_ln, mix_ln, peri_ln, ngpt, ln_scaling, and ln_scaling_pre.",
         group=SCHEMES,
         flags=("--scheme",),

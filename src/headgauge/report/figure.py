@@ -47,7 +47,7 @@ class Axis:
     low: float | None = None
     high: float | None = None
     floor: float | None = None  # what is smaller stands here, on a logarithmic axis
-    ticks: tuple[tuple[float, str], ...] | None = None  # None: as the renderer thinks fit
+    ticks: tuple[tuple[float | int, str], ...] | None = None  # None: as the renderer thinks fit
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The page of a simulation: spheres and lines over time, phase diagrams, rates."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -92,7 +93,7 @@ def _dynamics(run: Simulation) -> Part | None:
 _TABLES = ("sphere", "curves", "swarms")  # the spheres' times come first
 
 
-def slider_times(tables: Sequence[list[float]]) -> list[float]:
+def slider_times(tables: Sequence[list[Any]]) -> list[Any]:
     """The first table's own times, and some of those that others go on with after them."""
     first = sorted(set(tables[0])) if tables else []
     end = first[-1] if first else -np.inf
