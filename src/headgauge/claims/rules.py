@@ -181,7 +181,7 @@ def length_aware() -> Finding:
     L/2.
 
     In theory.normalization.trade_off: ssmax_weight; in theory.normalization.random_logits:
-    ssmax_largest; in normalizers: ssmax.
+    ssmax_largest; in normalizers.scaled_softmax: SSMax.
     """
     source = generator(30)
     numbers: dict[str, float | int | str] = {}

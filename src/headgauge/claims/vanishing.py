@@ -97,7 +97,7 @@ def any_length_independent_rule() -> Finding:
 
     The limit holds for normalisers of the form (3), α_i = F(l_i)/Σ F(l_j).
 
-    In normalizers: sparsemax; in theory.normalization.vanishing: lemma_1_bounds.
+    In normalizers.entmax: Sparsemax; in theory.normalization.vanishing: lemma_1_bounds.
     """
     sparsemax = normalizers.get("sparsemax")
     softmax = normalizers.get("softmax")

@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from headgauge.registry.entry import Look
+
 DIGITS = 5  # significant ones
 # What a description says for files only.
 _FILES = {"width", "panel_height", "in_files", "on_page", "in_file", "run"}
@@ -39,7 +41,8 @@ def plain(value: Any) -> Any:
         return {
             name: plain(part)
             for name, (part, each) in held.items()
-            if name not in _FILES and not _is_default(part, each)
+            if isinstance(value, Look) or name not in _FILES
+            if not _is_default(part, each)
         }
     if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}
