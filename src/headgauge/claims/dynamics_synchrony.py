@@ -52,7 +52,7 @@ def synchronisation() -> Finding:
     As stated, for nGPT with ∫α = ∞: with α_t = 1/(1+t)² the tokens stop on the way. The second case
     of Pre-LN, Mix-LN and Peri-LN cannot occur for n < 1 + βe^{β+1} (D5).
 
-    In particles.inner_products: InnerProducts; in particles.directions: uniform.
+    In particles.inner_products: InnerProducts; in particles.sphere: uniform.
     """
     bound = _farthest(("post_ln", "ngpt", "ln_scaling"), (2, 3), 100.0)
     free = _farthest(("pre_ln", "mix_ln", "peri_ln"), (2, 3), 1e8)

@@ -146,9 +146,10 @@ def test_names_of_points_stay_words(drawn):
 def test_a_heat_map_is_read_cell_by_cell(drawn):
     cells = drawn.all("#cells .cell")
     assert len(cells) == 5  # one cannot be
-    assert "t = 1, β = 8" in drawn.point_at(cells[1])
+    second = drawn.one("#cells .cell[data-cell='1']")
+    assert "t = 1, β = 8" in drawn.point_at(second)
     assert "Pairs together: 0.25" in drawn.tooltip()
-    cells[1].click()
+    second.click()
     drawn.keys(Keys.ARROW_DOWN)
     assert "t = 1, β = 4" in drawn.tooltip()
     drawn.keys(Keys.ARROW_RIGHT)  # there is none
