@@ -47,7 +47,7 @@ def test_the_field_is_that_of_the_particles(attention: Attention, time: float):
     (pairs, gaps), (particles, state) = both(attention)
     now = torch.full((MANY,), time, dtype=torch.float64)
     field = particles.field(now, state)
-    turn = particles.sphere(field) @ particles.sphere(state).mT
+    turn = particles.directions(field) @ particles.directions(state).mT
     got = pairs.field(now, gaps)
     assert torch.allclose(pairs.gaps(got), -(turn + turn.mT), rtol=1e-11, atol=1e-13)
     assert torch.allclose(pairs.radius(got), particles.radius(field), rtol=1e-11, atol=1e-14)
@@ -70,7 +70,7 @@ def test_trajectories_are_those_of_the_particles(causal: bool):
     times = [0.0, 0.5, 2.0, 3.0]
     mine, theirs = states_at(pairs, gaps, times, 1e-11), states_at(particles, state, times, 1e-11)
     for number in range(len(times)):
-        seen = gaps_of(particles.sphere(theirs[number]))
+        seen = gaps_of(particles.directions(theirs[number]))
         assert torch.allclose(pairs.gaps(mine[number]), seen, rtol=0, atol=2e-9)
         radius = particles.radius(theirs[number])
         assert torch.allclose(pairs.radius(mine[number]), radius, rtol=1e-9)
