@@ -138,6 +138,9 @@ def _draw(
             if _is_equal(panel):
                 make_equal(axes)
     sheet.set_layout_engine("none")
+    for axes in sheet.axes:
+        # The last digits of the layout differ from one drawing to the next: a file must not.
+        axes.set_position([round(part, 5) for part in axes.get_position(original=True).bounds])
     for panel, axes in drawn:
         if isinstance(panel, HeatMap):
             finish_cells(axes, panel)
