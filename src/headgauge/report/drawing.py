@@ -132,15 +132,18 @@ def _draw(
         for start, span, entries in legends[down]:
             _add_legend(_room(sheet, grid, down, start, span), entries, span * across)
     _add_small_print(sheet, grid, small)
-    for _ in range(2 if any(_is_equal(panel) for panel, _ in drawn) else 1):
+    equal = [axes for panel, axes in drawn if _is_equal(panel)]
+    engine.execute(sheet)
+    if equal:  # other limits, other numbers beside the axes
+        for axes in equal:
+            make_equal(axes)
         engine.execute(sheet)
-        for panel, axes in drawn:
-            if _is_equal(panel):
-                make_equal(axes)
     sheet.set_layout_engine("none")
     for axes in sheet.axes:
         # The last digits of the layout differ from one drawing to the next: a file must not.
         axes.set_position([round(part, 5) for part in axes.get_position(original=True).bounds])
+    for axes in equal:
+        make_equal(axes)
     for panel, axes in drawn:
         if isinstance(panel, HeatMap):
             finish_cells(axes, panel)
