@@ -1,5 +1,7 @@
 """`headgauge reproduce`: the paper's figures and claims on a model, in one command."""
 
+from pathlib import Path
+
 from headgauge.cli import results
 from headgauge.cli.output import print_json, share_bar, stderr
 from headgauge.cli.process import works_in
@@ -37,7 +39,7 @@ def run(asked: ReproduceOptions) -> None:
         source.open()
     read = [fetched(each, notes) for each in texts] or default_texts(notes, only_first=asked.quick)
     plan = paper.make_reproduction(source, read, settings)
-    place = asked.out or default_folder(plan.first, "reproduce", plan.identity)
+    place = Path(asked.out or default_folder(plan.first, "reproduce", plan.identity))
     for line in opening(plan.first, place, list(plan.texts.values())):
         notes.print(line, style="dim", soft_wrap=True)
     if asked.estimate:

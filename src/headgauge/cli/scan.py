@@ -38,7 +38,7 @@ def run(asked: ScanOptions) -> None:
     with notes.status(f"loading {name}"):
         source.open()
     plan = scanning.scan_plan(source, fetched(seen, notes), settings)
-    place = asked.out or default_folder(plan, "scan")
+    place = Path(asked.out or default_folder(plan, "scan"))
     for line in opening(plan, place):
         notes.print(line, style="dim", soft_wrap=True)
     needs = scanning.estimate(plan, asked.jobs, None if asked.estimate else _left(plan, place))

@@ -9,6 +9,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -141,7 +142,8 @@ def _draw(
     sheet.set_layout_engine("none")
     for axes in sheet.axes:
         # The last digits of the layout differ from one drawing to the next: a file must not.
-        axes.set_position([round(part, 5) for part in axes.get_position(original=True).bounds])
+        left, bottom, width, height = np.round(axes.get_position(original=True).bounds, 5)
+        axes.set_position((left, bottom, width, height))
     for axes in equal:
         make_equal(axes)
     for panel, axes in drawn:
