@@ -11,6 +11,7 @@ from headgauge.errors import InputError
 from headgauge.paper.choices import Choice
 from headgauge.paper.settings import ReproduceSettings
 from headgauge.paper.timing import TimingRow
+from headgauge.registry.names import text_role
 from headgauge.runs import REPRODUCTION, RunFolder, load_run, text_folder
 from headgauge.runs.columns import Keys, Scale, Vectors
 from headgauge.runs.json_files import check_form, read_json, write_json
@@ -163,13 +164,6 @@ def stands(
             f"{choice}; the closest to the paper on this text; with no second text to judge on, no "
             "claim is judged"
         )
-
-
-def text_role(text: str, texts: int, chosen_on: str | None) -> str:
-    """What a text of a reproduction is there for: vectors and keys are chosen on one of several."""
-    if texts < 2 or chosen_on is None:
-        return ""
-    return "for choosing" if text == chosen_on else "for judging"
 
 
 def _read_judging(folder: Path) -> Judging:

@@ -11,6 +11,7 @@ from headgauge.registry.entry import GREEN, Look
 from headgauge.registry.measures import CURVE_MEASURES, CURVES, HEAD_MEASURES, number
 from headgauge.registry.names import choice_words
 from headgauge.registry.published import CHOICE
+from headgauge.report.captions import longest
 from headgauge.report.figure import Axis, Figure, Panel, Sentence, Series, Values
 from headgauge.report.head_maps import usual_choice
 from headgauge.runs.schema import HEAD
@@ -33,7 +34,7 @@ Place = tuple[int, int | None, str | None]  # layer, head, module
 
 def curves_figure(curves: pl.DataFrame, run: str) -> Figure:
     """Separability, distance and radius at the longest length, a line a head."""
-    chosen = usual_choice(curves_over_windows(_longest(curves))).sort("top_n")
+    chosen = usual_choice(curves_over_windows(longest(curves))).sort("top_n")
     layers = chosen["layer"].unique().sort().to_list()
     step = max(1, -(-len(layers) // _NAMED))
     named = {*layers[::step], *layers[-1:]}
@@ -65,7 +66,7 @@ def head_figure(
 ) -> Figure:
     """One head at the longest length; `tables` are heads, curves, samples and verdicts."""
     where = _found(place, tables[0])
-    heads, curves, samples, verdicts = (_longest(table.filter(**where)) for table in tables)
+    heads, curves, samples, verdicts = (longest(table.filter(**where)) for table in tables)
     curves = usual_choice(curves).sort("top_n")
     means = curves_over_windows(curves).sort("top_n")
     numbers = heads_over_windows(heads).row(0, named=True)
@@ -175,10 +176,6 @@ def _choice(curves: pl.DataFrame) -> str:
 
 def _only(lengths: pl.Series) -> str:
     return f"{lengths.max()}"
-
-
-def _longest(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.filter(pl.col("length") == pl.col("length").max())
 
 
 def _shade(share: float) -> str:

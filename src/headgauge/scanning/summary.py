@@ -50,16 +50,14 @@ def head_table(
     )
     saturated = next((t for t in thresholds if t.measure == "separability"), None)
     chosen = curves.clear() if saturated is None else curves.filter(**saturated.choice)
-    separability = _means(chosen.join(at, on=[*HEAD, "length"], how="semi"), "separability")
-    measured = _means(
-        heads.join(at, on=[*HEAD, "length"], how="semi").with_columns(
-            rest_entropy_share=rest_entropy_share()
-        ),
-        *(name for name in NUMBERS if name != "separability"),
-    )
+    here = [*HEAD, "length"]
+    others = [name for name in NUMBERS if name != "separability"]
+    separability = _over_windows(chosen.join(at, on=here, how="semi"), HEAD)
+    shares = heads.with_columns(rest_entropy_share=rest_entropy_share())
+    measured = _over_windows(shares.join(at, on=here, how="semi"), HEAD)
     return (
-        judged.join(measured, on=HEAD, how="left")
-        .join(separability, on=HEAD, how="left")
+        judged.join(measured.select(*HEAD, *others), on=HEAD, how="left")
+        .join(separability.select(*HEAD, "separability"), on=HEAD, how="left")
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
         .select(*HEAD, "length", "verdicts", "severity", *NUMBERS, "flips")
     )
@@ -147,12 +145,4 @@ def _over_windows(table: pl.DataFrame, by: Sequence[str], *firsts: str) -> pl.Da
         table.with_columns(cs.float().fill_nan(None))
         .group_by(by, maintain_order=True)
         .agg(*(pl.first(name) for name in firsts), *over)
-    )
-
-
-def _means(table: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """The mean over windows of each column (the largest logit: the largest)."""
-    measured = table.with_columns(pl.col(*names).cast(pl.Float64).fill_nan(None))
-    return measured.group_by(HEAD).agg(
-        pl.col(name).max() if name == "max_logit" else pl.col(name).mean() for name in names
     )

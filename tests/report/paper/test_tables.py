@@ -6,11 +6,11 @@ import polars as pl
 
 from headgauge.registry.measures import CURVES
 from headgauge.registry.names import choice_words
+from headgauge.report.captions import longest, span
 from headgauge.report.paper.tables import (
     every_table,
     interval_words,
     lines,
-    longest,
     nearest_n,
     number_ticks,
     of_choice,
@@ -18,7 +18,6 @@ from headgauge.report.paper.tables import (
     row_words,
     sample_words,
     shown_choice,
-    span,
 )
 from headgauge.runs.paper_schema import PAPER_TABLES
 

@@ -7,7 +7,8 @@ import polars as pl
 from headgauge.registry.entry import BLACK, Look
 from headgauge.registry.measures import LAYERS
 from headgauge.registry.names import SCHEMES
-from headgauge.report.dynamics.words import schemes_in, span
+from headgauge.report.captions import span
+from headgauge.report.dynamics.words import schemes_in
 from headgauge.report.figure import Axis, Figure, Panel, Sentence, Series
 from headgauge.scanning.summary import depth_over_windows
 

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from headgauge.registry.names import BASELINE, SCHEMES
+from headgauge.report.captions import span
 from headgauge.report.figure import At, Switch
 
 # What a swarm was run with: the lines of one panel share all of it.
@@ -76,12 +77,3 @@ def some(times: pl.Series, most: int) -> list[float]:
     """At most so many of them, evenly along the list, the first and the last among them."""
     places = np.linspace(0, len(times) - 1, min(len(times), most)).round().astype(int)
     return times.gather(places).to_list()
-
-
-def span(numbers: pl.Series, between: str = "–") -> str:
-    """`128`, or `64–128` where they differ."""
-    known = numbers.drop_nulls().sort()
-    if known.is_empty():
-        return "–"
-    ends = [f"{known[0]:.10g}", f"{known[-1]:.10g}"]
-    return between.join(dict.fromkeys(ends))

@@ -9,6 +9,7 @@ import polars as pl
 from headgauge.registry.entry import BLUE, GREEN, Entry, Look
 from headgauge.registry.names import choice_words, rules
 from headgauge.registry.published import CHOICE, CRITICAL_SHARE, LEVEL, PLATEAU, SETTLED
+from headgauge.report.captions import longest, span
 from headgauge.report.figure import Axis, Figure, Mark, Panel, Series
 from headgauge.report.paper.distance import (
     PAPER_LINE,
@@ -22,12 +23,10 @@ from headgauge.report.paper.tables import (
     Tables,
     interval_words,
     lines,
-    longest,
     of_choice,
     sample_words,
     sentence,
     shown_choice,
-    span,
 )
 
 _SHARE_TICKS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)

@@ -13,6 +13,7 @@ import polars as pl
 from headgauge.registry.entry import BLACK, Entry, Look
 from headgauge.registry.measures import CURVES
 from headgauge.registry.published import CRITICAL_SHARE, GPT2_HEADS
+from headgauge.report.captions import longest, span
 from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series, Switch
 from headgauge.report.paper.tables import (
     AT,
@@ -21,13 +22,11 @@ from headgauge.report.paper.tables import (
     groups,
     interval_words,
     lines,
-    longest,
     nearest_n,
     number_ticks,
     row_words,
     sample_words,
     sentences,
-    span,
     switched,
 )
 
@@ -148,7 +147,11 @@ def critical(paper: Tables) -> Figure:
 def critical_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> Panel:
     """The critical N over L for each expectation and level, beside the paper's .06 L."""
     found: list[Series] = []
-    facts = {"share of L": "share", "with 144 heads": "few_heads", "found in draws": "found"}
+    facts = {
+        "share of L": "share",
+        f"with {GPT2_HEADS} heads": "few_heads",
+        "found in draws": "found",
+    }
     levels = frame["level"].unique().sort().to_list()
     none = frame.filter(pl.col("critical_n").is_null())
     # What a strict test never confuses a milder one does not: an arrow for both.

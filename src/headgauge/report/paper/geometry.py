@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 
 from headgauge.registry.entry import BLACK, GREEN, GREY, RED, Look
+from headgauge.report.captions import span
 from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series, Switch
-from headgauge.report.paper.tables import Tables, groups, sentence, span
+from headgauge.report.paper.tables import Tables, groups, sentence
 
 TITLE = "Figure 1. The geometry of a row"
 HEADS = 3  # of the model in a file

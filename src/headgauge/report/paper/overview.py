@@ -9,6 +9,7 @@ import polars as pl
 from headgauge.registry.entry import BLACK, GREY, Entry, Look
 from headgauge.registry.names import VECTORS, choice_words
 from headgauge.registry.published import CHOICE, SETTLED
+from headgauge.report.captions import longest, span
 from headgauge.report.figure import Axis, Figure, Panel, Series
 from headgauge.report.paper.choices import PAPER_SHARE, in_order, share_axis
 from headgauge.report.paper.distance import critical_panel, critical_words, distance_panel
@@ -18,14 +19,12 @@ from headgauge.report.paper.tables import (
     Tables,
     interval_words,
     lines,
-    longest,
     nearest_n,
     of_choice,
     of_text,
     sample_words,
     sentence,
     shown_choice,
-    span,
 )
 
 _OTHER_LINES = ("dashed", "dotted", "dashdot", "longdash")

@@ -10,6 +10,7 @@ from headgauge.registry.entry import GREY, Look
 from headgauge.registry.measures import CURVES, WEIGHT_BOUNDS, WEIGHTS
 from headgauge.registry.names import MODEL, rules
 from headgauge.registry.published import PLATEAU
+from headgauge.report.captions import longest, span
 from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series, Switch
 from headgauge.report.paper.tables import (
     AT,
@@ -17,12 +18,10 @@ from headgauge.report.paper.tables import (
     choice_of,
     interval_words,
     lines,
-    longest,
     number_ticks,
     sample_words,
     sentence,
     sentences,
-    span,
     switched,
 )
 

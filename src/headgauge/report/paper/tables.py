@@ -9,6 +9,7 @@ import polars as pl
 from headgauge.registry.entry import Entry
 from headgauge.registry.names import CHOICE_TITLES, CHOICES, MODEL, text_role
 from headgauge.registry.published import CHOICE
+from headgauge.report.captions import longest, span
 from headgauge.report.figure import Panel, Sentence, Series, Switch
 from headgauge.runs.paper_schema import PAPER_TABLES
 from headgauge.runs.schema import frame_schema
@@ -169,11 +170,6 @@ def sentence(*parts: str, letter: str = "") -> Sentence:
     return Sentence(f"{letter}{start}{words[1:]}." if words else "")
 
 
-def longest(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the largest L."""
-    return frame.filter(pl.col("length") == pl.col("length").max())
-
-
 def nearest_n(frame: pl.DataFrame, wanted: int = 5) -> int | None:
     """The N that the paper has in Figure 2a, or the one nearest to it, the smaller of two."""
     return min(frame["top_n"].unique().sort(), key=lambda n: abs(n - wanted), default=None)
@@ -214,15 +210,6 @@ def interval_words(frame: pl.DataFrame) -> str:
     apart = any(any(_apart(part)) for _, part in groups(frame, ["measure"]))
     pale = "; pale points: over another number of windows" if apart else ""
     return f"bands: 95 % bootstrap over windows{pale}"
-
-
-def span(numbers: pl.Series, between: str = "–") -> str:
-    """`128`, or `64–128` where they differ."""
-    known = numbers.drop_nulls().sort()
-    if known.is_empty():
-        return "–"
-    ends = [f"{known[0]:.10g}", f"{known[-1]:.10g}"]
-    return between.join(dict.fromkeys(ends))
 
 
 def number_ticks(numbers: pl.Series) -> tuple[tuple[float, str], ...]:
