@@ -8,7 +8,7 @@ import torch
 
 from headgauge.paper import fig1_geometry
 from headgauge.paper.choices import Choice
-from headgauge.paper.fig1_geometry import CIRCLE_N, CIRCLE_POINTS, plane
+from headgauge.paper.fig1_geometry import CIRCLE_N, CIRCLE_POINTS, panel
 from headgauge.theory.normalization.selection import context_vector, top_n
 from headgauge.theory.normalization.separability import distinguishable, radius
 
@@ -20,38 +20,42 @@ def _row(seed: int, keys: int = 30, dim: int = 8, sharp: float = 2.0):
     return weights, torch.nn.functional.normalize(x, dim=-1)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_weighted_points_keep_their_distance_from_s(seed):
-    weights, x = _row(seed)
-    points, placed, centre, r, selected, inside = plane(weights, x, 6)
-    chosen = top_n(weights, 6)
-    s = context_vector(weights, x, chosen)
-    true = torch.linalg.vector_norm(weights[:, None] * x - s, dim=-1)
-    away = torch.linalg.vector_norm(placed - centre, dim=-1)
-    assert torch.allclose(away, true, rtol=1e-12)
-    # s lies on the first axis, at its true length.
-    assert centre.tolist() == pytest.approx([float(s.norm()), 0.0], rel=1e-12, abs=1e-12)
-    assert float(r) == float(radius(weights, x, chosen))
-    assert torch.equal(selected, chosen)
-    assert torch.equal(inside, distinguishable(weights, x, chosen))
-    # So the picture tells the truth: inside the drawn circle is inside the ball.
-    assert torch.equal(chosen & (away <= r * (1 + 1e-12)), inside)
-    # The vectors themselves are projected: never longer than they are.
-    assert (points.square().sum(-1) <= 1 + 1e-12).all()
+def _columns(points: list[dict], *names: str) -> torch.Tensor:
+    return torch.tensor([[point[name] for name in names] for point in points]).double()
+
+
+def test_weighted_points_keep_their_distance_from_s():
+    for seed in range(4):
+        weights, x = _row(seed)
+        points = panel(weights, x, 6)
+        chosen = top_n(weights, 6)
+        s = context_vector(weights, x, chosen)
+        true = torch.linalg.vector_norm(weights[:, None] * x - s, dim=-1)
+        centre = _columns(points, "s_x", "s_y")
+        away = torch.linalg.vector_norm(_columns(points, "scaled_x", "scaled_y") - centre, dim=-1)
+        assert torch.allclose(away, true, rtol=1e-12)
+        # s lies on the first axis, at its true length.
+        assert centre[0].tolist() == pytest.approx([float(s.norm()), 0.0], rel=1e-12, abs=1e-12)
+        inside = distinguishable(weights, x, chosen)
+        r = radius(weights, x, chosen)
+        assert {point["radius"] for point in points} == {float(r)}
+        assert [point["selected"] for point in points] == chosen.tolist()
+        assert [point["inside"] for point in points] == inside.tolist()
+        # So the picture tells the truth: inside the drawn circle is inside the ball.
+        assert torch.equal(chosen & (away <= r * (1 + 1e-12)), inside)
+        # The vectors themselves are projected: never longer than they are.
+        assert (_columns(points, "x", "y").square().sum(-1) <= 1 + 1e-12).all()
+        assert panel(weights, x, 6) == points  # the second axis has a fixed sign
 
 
 def test_in_a_plane_nothing_is_lost():
     weights, x = _row(3, keys=12, dim=2)
-    points, y, *_ = plane(weights, x, 4)
+    points = panel(weights, x, 4)
     lengths = torch.linalg.vector_norm(weights[:, None] * x, dim=-1)
-    assert torch.allclose(torch.linalg.vector_norm(y, dim=-1), lengths, rtol=1e-10, atol=1e-15)
-    assert torch.allclose(points.square().sum(-1), torch.ones(12, dtype=torch.float64))
-
-
-def test_the_second_axis_has_a_fixed_sign():
-    weights, x = _row(1)
-    first, again = plane(weights, x, 5), plane(weights, x, 5)
-    assert all(map(torch.equal, first, again))
+    scaled = torch.linalg.vector_norm(_columns(points, "scaled_x", "scaled_y"), dim=-1)
+    assert torch.allclose(scaled, lengths, rtol=1e-10, atol=1e-15)
+    ones = torch.ones(12, dtype=torch.float64)
+    assert torch.allclose(_columns(points, "x", "y").square().sum(-1), ones)
 
 
 def test_the_points_of_the_run_are_the_models(kept, attended):
@@ -63,14 +67,11 @@ def test_the_points_of_the_run_are_the_models(kept, attended):
     for layer in (0, 1):
         mine = points.filter(layer=layer).sort("key")
         assert mine["key"].to_list() == list(range(110))
-        _, _, s, r, selected, inside = plane(seen.weights[layer, 0, -1], seen.final, 16)
-        assert mine["weight"].to_numpy() == pytest.approx(
-            seen.weights[layer, 0, -1].numpy(), rel=1e-4
-        )
-        assert mine["selected"].to_list() == selected.tolist()
-        assert mine["inside"].to_list() == inside.tolist()
-        assert mine["radius"][0] == pytest.approx(float(r), rel=1e-4)
-        assert mine["s_x"][0] == pytest.approx(float(s[0]), rel=1e-4)
+        wanted = panel(seen.weights[layer, 0, -1], seen.final, 16)
+        for name in ("weight", "radius", "s_x"):
+            assert mine[name].to_list() == pytest.approx([row[name] for row in wanted], rel=1e-4)
+        for name in ("selected", "inside"):
+            assert mine[name].to_list() == [row[name] for row in wanted]
     drawn = kept.paper["fig1"].filter(panel="model")
     assert len(drawn) == len(points)
     assert drawn["weight"].sum() == pytest.approx(2.0, rel=1e-5)

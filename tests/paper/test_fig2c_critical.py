@@ -8,13 +8,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from headgauge.paper import fig2c_critical
-from headgauge.paper.kolmogorov_smirnov import (
-    Samples,
-    fewer,
-    head_counts,
-    p_value,
-    rejected_from,
-)
+from headgauge.paper.fig2c_critical import Samples, fewer, head_counts, p_value, rejected_from
 
 LENGTH = 50
 
@@ -333,11 +327,12 @@ def test_growth_of_what_has_no_critical_n(frames):
 
 
 def test_draws_without_a_critical_n_leave_the_upper_end_open():
-    assert fig2c_critical._interval([None, *range(1, 40)]) == (2, 39)  # one of forty is a tail
-    assert fig2c_critical._interval([None, None, *range(1, 39)]) == (2, None)
-    assert fig2c_critical._interval([*range(1, 41)]) == (2, 39)
-    assert fig2c_critical._interval([None] * 5) == (None, None)
-    assert fig2c_critical._ordered([None, 4, None, 3]) == [3, 4, None, None]
+    middle = fig2c_critical._middle
+    assert middle([None, *range(1, 40)]) == (2, 21, 39)  # one of forty is a tail
+    assert middle([None, None, *range(1, 39)]) == (2, 21, None)
+    assert middle([*range(1, 41)]) == (2, 21, 39)
+    assert middle([None, 4, None, 3, None]) == (3, None, None)
+    assert middle([None] * 5) == middle([]) == (None, None, None)
 
 
 def test_the_first_accepted_is_by_the_size_of_the_draw():

@@ -183,16 +183,25 @@ def test_a_quick_run_reads_one_text(model, tokens, other_tokens, small):
     )
 
 
-def test_a_quick_run_judges_nothing(reproduce, small, tokens, tmp_path):
+def _judged(found, settings, chooses):
+    """The same frames with trusted weights."""
+    scans = {}
+    for name, scan in found.scans.items():
+        units = {key: unit | {"loss": 3.3} for key, unit in scan.manifest["units"].items()}
+        scans[name] = replace(scan, manifest={**scan.manifest, "units": units})
+    figures = PAPER_TABLES.keys() - {"verdicts", "readings"}
+    frames = {
+        text: {name: found.paper[name].filter(text=text) for name in figures} for text in scans
+    }
+    chosen = replace(settings, choice=Choice(**found.judging.choice))
+    return reproducing.judged_frames(frames, scans, chosen, chooses)
+
+
+def test_a_quick_run_judges_nothing(reproduce, small, tokens):
     settings = quick(replace(small, windows=1))
-    found = reproduce(tokens[:, :40], settings=settings, out=tmp_path / "run")
-    scan = found.scan
-    units = {name: unit | {"loss": 3.3} for name, unit in scan.manifest["units"].items()}
-    trained = replace(scan, manifest={**scan.manifest, "units": units})
-    tables = {"a": _tables(scan)}
-    settings = replace(quick(small), choice=Choice(**found.judging.choice))
+    found = reproduce(tokens[:, :40], settings=settings)
     for chooses in (True, False):
-        paper, judging = reproducing.judged_frames(tables, {"a": trained}, settings, chooses)
+        paper, judging = _judged(found, settings, chooses)
         words = set(paper["verdicts"]["verdict"])
         assert words <= {
             "one text: not judged", "too few rows to judge", "cannot be tested here",
@@ -202,15 +211,9 @@ def test_a_quick_run_judges_nothing(reproduce, small, tokens, tmp_path):
 
 
 def test_two_texts_of_a_model_that_predicts_are_judged(two, small):
-    """The same frames with trusted weights: the text for choosing is told, and does not count."""
-    scans = {}
-    for name, scan in two.scans.items():
-        units = {key: unit | {"loss": 3.3} for key, unit in scan.manifest["units"].items()}
-        scans[name] = replace(scan, manifest={**scan.manifest, "units": units})
-    tables = {name: _tables(scan) for name, scan in two.scans.items()}
-    settings = replace(small, choice=Choice(**two.judging.choice))
+    """The text for choosing is told, and does not count."""
     for chooses, most in ((True, 1), (False, 2)):
-        paper, judging = reproducing.judged_frames(tables, scans, settings, chooses)
+        paper, judging = _judged(two, small, chooses)
         # A choice that is given leaves all texts for judging.
         assert judging.chosen_on == (NAMES[0] if chooses else None)
         assert any("for choosing" in line for line in judging.stands) == chooses

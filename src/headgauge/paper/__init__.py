@@ -1,13 +1,13 @@
 """The experiments of arXiv 2508.17821 in the paper's order. They compute, they never plot.
 
-    vanishing          Lemma 1 and Corollary 1: the largest weight over L
+    assumptions        Lemma 1 and Corollary 1: the largest weight over L; Assumptions 1 and 2: how
+                       isotropic the vectors are, and how far apart
     fig1_geometry      the ball B_r(s), on a circle and in real heads
     figures            Algorithms 1, 2 and 4: distance over L and N, N_s/N over N; and all of these
     fig2c_critical     Algorithm 3: the critical N
     fig4_sensitivity   Algorithm 5: g(T, ε)
-    assumptions        Assumptions 1 and 2: how isotropic the vectors are, and how far apart
-    coverage           Discussion: what several heads separate together
-    guidelines         Guidelines 2 and 3: what goes with a head's separability, what rules change
+    discussion         what several heads separate together; Guidelines 2 and 3: what goes with a
+                       head's separability, what rules change
 
 What they read comes from one pass over each window (`settings` says what is measured where).
 `verdicts` judges, by the limits in `limits`, text by text and over all texts, and `reproduce` does

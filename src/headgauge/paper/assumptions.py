@@ -1,26 +1,114 @@
-"""Assumptions 1 and 2 on the model's own vectors: uniform on a sphere, and a distance δ apart.
+"""What the paper takes for granted, on real heads: Lemma 1, Corollary 1, Assumptions 1 and 2.
 
-A set of vectors is what the heads that share it see: one for the model (embeddings, last hidden
-states), one a layer (hidden states), one a KV head (values). All are brought to unit length, as the
-paper does.
+Does the largest weight fall like 1/L? Per head, over query rows in the last quarter of the window
+(they see nearly all of it): the largest weight, the mass of the heaviest keys, the largest weight
+off the first key (the sink that many heads have), and the bounds on the largest weight. Each L is a
+pass of its own; the same under the rules that are put on the model's logits.
+
+Are vectors uniform on a sphere, and a distance δ apart? A set of vectors is what the heads that
+share it see: one for the model (embeddings, last hidden states), one a layer (hidden states), one a
+KV head (values). All are brought to unit length, as the paper does.
 """
 
+import math
 from typing import Any
 
+import numpy as np
 import polars as pl
 import torch
+from torch import Tensor
 
 from headgauge import models
-from headgauge.measure.requests import Probe, Vectors
+from headgauge.measure.requests import OWN, Probe, Vectors
 from headgauge.models import VECTOR_KINDS
 from headgauge.paper import limits
-from headgauge.paper.bands import mean
-from headgauge.runs.paper_schema import VectorRow
-from headgauge.runs.schema import frame_schema
+from headgauge.paper.bands import mean, over_heads
+from headgauge.paper.choices import rule
+from headgauge.runs.paper_schema import paper_frame
 from headgauge.theory.normalization import isotropy
 
+TOP = 16  # keys that make the mass
+BOUNDS = ("bound_range", "bound_mean", "bound_printed")
+MEASURES = ("largest_weight", "top_mass", "largest_off_sink", *BOUNDS)
 
-def _measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
+
+def vanishing_probe(rows: int, rules: tuple[str, ...]) -> Probe:
+    """`rows` of the last quarter of one head, under the model's own rule and others."""
+
+    def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
+        call: models.ObservedCall = head.call
+        first = call.queries - max(1, call.queries // 4)
+        block = call.block(0, head.head, first, call.queries)
+        places = np.linspace(0, block.stop - first - 1, rows).round().astype(int)
+        some = torch.from_numpy(np.unique(places))
+        some = some[block.visible[some].sum(-1).cpu() > 1]
+        if not len(some):
+            return []
+        logits, visible = block.logits[some].double(), block.visible[some]
+        found = []
+        for name in (OWN, *rules):
+            weights = block.weights[some] if name == OWN else rule(name)(logits, visible)
+            bounds = _bounds(call, block, some) if name == OWN else {}
+            place = head.where | {"rule": name, "rows": len(some)}
+            found.append(place | _weights(weights) | dict.fromkeys(BOUNDS) | bounds)
+        return found
+
+    return Probe("vanishing", "vanishing", (), measure)
+
+
+def _weights(weights: Tensor) -> dict[str, float | None]:
+    weights = weights.cpu().double()
+    heaviest = weights.topk(min(TOP, weights.shape[-1]), dim=-1).values
+    rest = weights[:, 1:].sum(-1)
+    off = weights[:, 1:].amax(-1)[rest > 0] / rest[rest > 0]
+    return {
+        "largest_weight": mean(heaviest[:, 0].tolist()),
+        "top_mass": mean(heaviest.sum(-1).tolist()),
+        "largest_off_sink": mean(off.tolist()) if len(off) else None,
+    }
+
+
+def _bounds(call: models.ObservedCall, block: models.RowBlock, some: Tensor) -> dict[str, float]:
+    """log10 of Corollary 1's bounds, their mean over the rows: each row has its own n.
+
+    As `theory.vanishing` has them, for many rows of different n at once and in logarithms: e^R/n
+    overflows where it says least.
+    """
+    known = isinstance(call, models.AttentionCall)
+    if known and call.sinks is not None:  # the weights are no softmax of these logits
+        return {}
+    seen = block.visible[some]
+    logits = block.logits[some].double()
+    n = seen.sum(-1).double()
+    largest = torch.where(seen, logits, -math.inf).amax(-1)
+    spread = largest - torch.where(seen, logits, math.inf).amin(-1)
+    average = torch.where(seen, logits, 0.0).sum(-1) / n
+    found: dict[str, Tensor] = {
+        "bound_range": -torch.log1p((n - 1) * torch.exp(-spread)),
+        "bound_mean": largest - average - n.log(),
+    }
+    # Only of plain q·k: a bias, ALiBi in the mask or a softcap makes other logits of them.
+    plain = block.raw is not None and torch.equal(block.raw[some][seen], block.logits[some][seen])
+    if known and plain:
+        query = call.query[0, block.head, block.start : block.stop][some].double()
+        keys = call.key[0, block.kv_head, : block.reach].double()
+        longest = torch.where(seen, torch.linalg.vector_norm(keys, dim=-1), 0.0).amax(-1)
+        reach = torch.linalg.vector_norm(query, dim=-1) * longest * abs(call.scaling)
+        found["bound_printed"] = 2 * reach - n.log()
+    return {name: mean(values.tolist()) / math.log(10) for name, values in found.items()}
+
+
+def vanishing(table: pl.DataFrame) -> pl.DataFrame:
+    """VanishingRows over L; of a bound the geometric mean over rows, heads and windows."""
+    found = over_heads(table, MEASURES, ("rule", "length"), "vanishing")
+    bound = pl.col("measure").is_in(BOUNDS)
+    return found.with_columns(
+        pl.when(bound).then(10.0 ** pl.col(name)).otherwise(pl.col(name)).alias(name)
+        for name in ("mean", "low", "high", "minimum", "q25", "median", "q75", "maximum")
+    )
+
+
+def _vector_sets(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
     """The sets that a head is the first to use."""
     call: models.ObservedCall = head.call
     first = head.head == 0 and call.occurrence == 0
@@ -50,10 +138,10 @@ def _measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
     return rows
 
 
-PROBE = Probe("vector_sets", "assumptions", VECTOR_KINDS, _measure)
+VECTORS_PROBE = Probe("vector_sets", "assumptions", VECTOR_KINDS, _vector_sets)
 
 
-def run(table: pl.DataFrame) -> pl.DataFrame:
+def vectors(table: pl.DataFrame) -> pl.DataFrame:
     """VectorRows: a kind each, over its sets."""
     by_kind = {kind: table.filter(vectors=kind) for kind in VECTOR_KINDS}
     rows = [
@@ -70,4 +158,4 @@ def run(table: pl.DataFrame) -> pl.DataFrame:
         for kind, sets in by_kind.items()
         if len(sets)
     ]
-    return pl.DataFrame(rows, schema=frame_schema(VectorRow))
+    return paper_frame("vectors", rows)

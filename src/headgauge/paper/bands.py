@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from headgauge.registry.published import CHOICE_AND_RULE
-from headgauge.runs.paper_schema import FigureRow
-from headgauge.runs.schema import HEAD, frame_schema
+from headgauge.runs.paper_schema import paper_frame
+from headgauge.runs.schema import HEAD
 
 DRAWS = 2000
 BAND = (2.5, 97.5)  # percentiles
@@ -25,8 +25,8 @@ BAND = (2.5, 97.5)  # percentiles
 def over_heads(
     curves: pl.DataFrame,
     measures: Sequence[str],
-    row: type = FigureRow,
     place: Sequence[str] = (*CHOICE_AND_RULE, "length", "top_n"),
+    table: str = "fig2a",
 ) -> pl.DataFrame:
     """A row for each place (choice, L, N) and measure; heads that lack a number are left out."""
     heads = curves.select(HEAD).unique().sort(HEAD).with_row_index("head_number")
@@ -34,41 +34,38 @@ def over_heads(
     values = numbered.select(pl.col(measures).cast(pl.Float64)).to_numpy()
     windows, who = numbered["window"].to_numpy(), numbered["head_number"].to_numpy()
     rows = numbered["rows"].cast(pl.Float64).to_numpy()
-    found = []
+    found: list[dict[str, Any]] = []
+    by_head: list[np.ndarray] = []
     for *there, numbers in numbered.group_by(place, maintain_order=True).agg("number").iter_rows():
         at = np.array(numbers)
         # (windows, heads, measures), NaN where a head has no number
         known, window = np.unique(windows[at], return_inverse=True)
-        table = np.full((len(known), len(heads), len(measures)), np.nan)
-        table[window, who[at]] = values[at]
+        every = np.full((len(known), len(heads), len(measures)), np.nan)
+        every[window, who[at]] = values[at]
         group = dict(zip(place, there, strict=True)) | {"rows": mean(rows[at])}
-        found += [
-            group | {"measure": measure} | spread
-            for measure, numbers in zip(measures, np.moveaxis(table, -1, 0), strict=True)
-            if (spread := _spread(numbers))
-        ]
-    order = [
-        name
-        for name in (*CHOICE_AND_RULE, "measure", "length", "top_n")
-        if name in (*place, "measure")
-    ]
-    return pl.DataFrame(found, schema=frame_schema(row)).sort(order)
+        for measure, each in zip(measures, np.moveaxis(every, -1, 0), strict=True):
+            lacks = np.isnan(each)
+            each = each[~lacks.all(1)][:, ~lacks.all(0)]
+            if each.size:
+                over = _means(each.T)
+                low, high = bootstrap(over)
+                spread = {"measure": measure, "mean": mean(over), "low": low, "high": high}
+                found.append(group | spread | {"heads": each.shape[1], "windows": len(each)})
+                by_head.append(_means(each))
+    for row, quantiles in zip(found, _quantiles(by_head), strict=True):
+        row |= zip(("minimum", "q25", "median", "q75", "maximum"), quantiles, strict=True)
+    before = place.index("length")
+    return paper_frame(table, found).sort(*place[:before], "measure", *place[before:])
 
 
-def _spread(numbers: np.ndarray) -> dict[str, Any]:
-    """Of (windows, heads); a head or a window without any number is left out as a whole."""
-    numbers = numbers[:, ~np.isnan(numbers).all(0)]
-    numbers = numbers[~np.isnan(numbers).all(1)]
-    if not numbers.size:
-        return {}
-    each = _means(numbers.T)
-    low, high = bootstrap(each)
-    quantiles = np.quantile(_means(numbers), (0, 0.25, 0.5, 0.75, 1)).tolist()
-    return (
-        {"mean": mean(each), "low": low, "high": high}
-        | dict(zip(("minimum", "q25", "median", "q75", "maximum"), quantiles, strict=True))
-        | {"heads": numbers.shape[1], "windows": len(numbers)}
-    )
+def _quantiles(samples: list[np.ndarray]) -> list[list[float]]:
+    """Those of the same size at once: one call for each of thousands takes seconds."""
+    sizes = np.array([len(each) for each in samples])
+    found = np.empty((len(samples), 5))
+    for size in np.unique(sizes):
+        at = np.flatnonzero(sizes == size)
+        found[at] = np.quantile([samples[i] for i in at], (0, 0.25, 0.5, 0.75, 1), axis=1).T
+    return found.tolist()
 
 
 def bootstrap(values: np.ndarray, seed: int = 0) -> tuple[float | None, float | None]:

@@ -17,16 +17,9 @@ from headgauge.paper.bands import mean
 from headgauge.paper.choices import CHOICES, Choice
 from headgauge.paper.verdicts.critical import critical_n
 from headgauge.paper.verdicts.distance import moved
-from headgauge.registry.published import (
-    CHOICE,
-    CRITICAL_SHARE,
-    LARGEST_N,
-    LEVEL,
-    PLATEAU,
-    SETTLED,
-)
-from headgauge.runs.paper_schema import ChoiceRow
-from headgauge.runs.schema import HEAD, frame_schema
+from headgauge.registry.published import CHOICE, CRITICAL_SHARE, LARGEST_N, LEVEL, PLATEAU, SETTLED
+from headgauge.runs.paper_schema import paper_frame
+from headgauge.runs.schema import HEAD
 
 
 def choice_table(
@@ -41,24 +34,20 @@ def choice_table(
         pl.col("length") == pl.col("length").max(), rule="model", level=LEVEL
     )
     rows = []
-    for name, curves in own.sort(CHOICE).group_by(CHOICE, maintain_order=True):
-        choice = Choice(*map(str, name))
+    for choice in CHOICES:
+        curves = own.filter(**vars(choice))
         if curves["top_n"].n_unique() > 1:
-            mine = critical.filter(**vars(choice))
-            rows.append(vars(choice) | _row(curves, mine) | {"measured": choice == in_full})
-    rows.sort(key=lambda row: (-row["agrees"], row["off"], CHOICES.index(_choice(row))))
-    for place, row in enumerate(rows):
-        row["closest"] = place == 0
-    return pl.DataFrame(rows, schema=frame_schema(ChoiceRow))
+            row = _row(curves, critical.filter(**vars(choice)))
+            rows.append(vars(choice) | row | {"measured": choice == in_full, "closest": False})
+    rows.sort(key=lambda row: (-row["agrees"], row["off"]))
+    for row in rows[:1]:
+        row["closest"] = True
+    return paper_frame("choices", rows)
 
 
 def closest(table: pl.DataFrame) -> Choice:
     """The choice that a table of them comes to."""
-    return _choice(table.filter("closest").row(0, named=True))
-
-
-def _choice(row: dict[str, Any]) -> Choice:
-    return Choice(*(row[name] for name in CHOICE))
+    return Choice(*table.filter("closest").select(CHOICE).row(0))
 
 
 def _row(curves: pl.DataFrame, critical: pl.DataFrame) -> dict[str, Any]:

@@ -68,8 +68,8 @@ RULES: dict[str, tuple[str, dict[str, Any]]] = {
 COLD_RULES = ("softmax T=0.1", "softmax T=0.01")
 LENGTH_AWARE = "ssmax from n=256"
 GUIDELINE_RULES: dict[str, tuple[str, dict[str, Any]]] = {
-    "softmax T=0.1": ("softmax", {"temperature": 0.1}),
-    "softmax T=0.01": ("softmax", {"temperature": 0.01}),
+    COLD_RULES[0]: ("softmax", {"temperature": 0.1}),
+    COLD_RULES[1]: ("softmax", {"temperature": 0.01}),
     LENGTH_AWARE: ("ssmax", {"s": 1 / math.log(256)}),
 }
 

@@ -9,13 +9,7 @@ the literal loops and drawing come on top.
 from collections import Counter
 from dataclasses import replace
 
-from headgauge.measure.estimates import (
-    CURVE_BYTES,
-    HEAD_BYTES,
-    Estimate,
-    head_count,
-    memory_needed,
-)
+from headgauge.measure.estimates import CURVE_BYTES, HEAD_BYTES, Estimate, head_count, memory_needed
 from headgauge.measure.plan import Plan
 from headgauge.measure.requests import Task
 from headgauge.measure.unit import Unit, measure_unit

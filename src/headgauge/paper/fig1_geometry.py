@@ -16,8 +16,7 @@ from torch import Tensor
 from headgauge import models
 from headgauge.measure.requests import Probe, Vectors
 from headgauge.paper.choices import Choice
-from headgauge.runs.paper_schema import PointRow
-from headgauge.runs.schema import frame_schema
+from headgauge.runs.paper_schema import paper_frame
 from headgauge.theory.normalization.selection import top_n
 from headgauge.theory.normalization.separability import distinguishable, radius
 
@@ -44,7 +43,7 @@ def probe(choice: Choice, layers: int, n: int = TOP_N) -> Probe:
             return []
         weights = block.weights[0, keys].cpu().double()
         texts = head.sampler.key_texts(keys.tolist())
-        points = _points(weights, *plane(weights, choice.scaled(found[keys]), n))
+        points = panel(weights, choice.scaled(found[keys]), n)
         return [
             head.where | {"row": row, "top_n": n, "key": key, "key_text": text} | point
             for key, text, point in zip(keys.tolist(), texts, points, strict=True)
@@ -53,13 +52,30 @@ def probe(choice: Choice, layers: int, n: int = TOP_N) -> Probe:
     return Probe("points", "points", (choice.vectors,), measure)
 
 
-def plane(
-    weights: Tensor, x: Tensor, n: int
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Where the vectors and the weighted ones go, s, r, and who is selected and inside."""
+def panel(weights: Tensor, x: Tensor, n: int, flat: bool = False) -> list[dict[str, Any]]:
+    """A row for each key of one query row; `flat` vectors lie in a plane as they are."""
     selected = top_n(weights, n)
     y = weights[:, None] * x
     s = y[selected].sum(0)
+    r, inside = radius(weights, x, selected), distinguishable(weights, x, selected)
+    if not flat:
+        x, y, s = _in_a_plane(x, y, s)
+    columns = {
+        "weight": weights,
+        "x": x[:, 0],
+        "y": x[:, 1],
+        "scaled_x": y[:, 0],
+        "scaled_y": y[:, 1],
+        "selected": selected,
+        "inside": inside,
+    }
+    ball = {"s_x": float(s[0]), "s_y": float(s[1]), "radius": float(r)}
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) | ball for row in rows]
+
+
+def _in_a_plane(x: Tensor, y: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Where the vectors, the weighted ones and s go."""
     away = y - s
     first = torch.nn.functional.normalize(s, dim=0)
     rest = y - (y @ first)[:, None] * first
@@ -69,46 +85,19 @@ def plane(
     flat = away @ axes
     seen = torch.linalg.vector_norm(flat, dim=-1, keepdim=True)
     outward = torch.where(seen > 0, flat / torch.where(seen > 0, seen, 1.0), 0.0)
-    centre = s @ axes
-    placed = centre + outward * torch.linalg.vector_norm(away, dim=-1, keepdim=True)
-    inside = distinguishable(weights, x, selected)
-    return x @ axes, placed, centre, radius(weights, x, selected), selected, inside
-
-
-def _points(
-    weights: Tensor, x: Tensor, y: Tensor, s: Tensor, r: Tensor, selected: Tensor, inside: Tensor
-) -> list[dict[str, Any]]:
-    """A row for each key of a panel."""
-    return [
-        {
-            "weight": float(weights[at]),
-            "x": float(x[at, 0]),
-            "y": float(x[at, 1]),
-            "scaled_x": float(y[at, 0]),
-            "scaled_y": float(y[at, 1]),
-            "selected": bool(selected[at]),
-            "inside": bool(inside[at]),
-            "s_x": float(s[0]),
-            "s_y": float(s[1]),
-            "radius": float(r),
-        }
-        for at in range(len(weights))
-    ]
+    placed = s @ axes + outward * torch.linalg.vector_norm(away, dim=-1, keepdim=True)
+    return x @ axes, placed, s @ axes
 
 
 def run(points: pl.DataFrame) -> pl.DataFrame:
     """PointRows of the circle and of the drawn heads."""
-    schema = frame_schema(PointRow)
-    model = points.filter(pl.col("window") == pl.col("window").min()).with_columns(
-        panel=pl.lit("model"), token=pl.col("key_text"), text=pl.lit(None, pl.String)
-    )
-    model = model.select(pl.col(name).cast(kind) for name, kind in schema.items())
+    model = points.filter(pl.col("window") == pl.col("window").min())
+    model = model.with_columns(panel=pl.lit("model"), token="key_text")
     circle = [
         {"panel": "circle", "top_n": CIRCLE_N, "key": key} | point
         for key, point in enumerate(_circle())
     ]
-    both = pl.concat([pl.DataFrame(circle, schema=schema), model])
-    return both.sort("panel", "layer", "head", "key")
+    return paper_frame("fig1", circle + model.to_dicts()).sort("panel", "layer", "head", "key")
 
 
 def _circle() -> list[dict[str, Any]]:
@@ -116,8 +105,4 @@ def _circle() -> list[dict[str, Any]]:
     angles = torch.arange(CIRCLE_POINTS) * (2 * math.pi / CIRCLE_POINTS)
     x = torch.stack([torch.cos(angles), torch.sin(angles)], dim=-1).double()
     weights = torch.softmax(2 * x[:, 1] + 2 * torch.cos(3 * angles + 1).double(), dim=-1)
-    selected = top_n(weights, CIRCLE_N)
-    y = weights[:, None] * x
-    inside = distinguishable(weights, x, selected)
-    s, r = y[selected].sum(0), radius(weights, x, selected)
-    return _points(weights, x, y, s, r, selected, inside)
+    return panel(weights, x, CIRCLE_N, flat=True)

@@ -1,4 +1,4 @@
-"""Figure 2c, Algorithm 3: the critical N, by a Kolmogorov–Smirnov test.
+"""Figure 2c, Algorithm 3: the critical N, by an exact Kolmogorov–Smirnov test.
 
 For N = 1, 2, … the per-head mean distances and the per-head mean expectations are two samples; the
 critical N is the first at which the test does not reject. What it is worth: the two samples come
@@ -11,18 +11,90 @@ interval over resampled heads. Its growth follows the same draws over L.
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from headgauge.paper import limits
-from headgauge.paper.kolmogorov_smirnov import Samples, fewer, p_value, resample
 from headgauge.registry.published import CHOICE_AND_RULE, GPT2_HEADS, LEVELS
-from headgauge.runs.paper_schema import CriticalRow, GrowthRow, KsTestRow
-from headgauge.runs.schema import frame_schema
+from headgauge.runs.paper_schema import paper_frame
+from headgauge.runs.schema import HEAD
+from headgauge.theory.normalization import kolmogorov_smirnov
 
 EXPECTED = ("printed", "appendix", "upper")
+p_value = cache(kolmogorov_smirnov.p_value)  # the same few gaps come again and again
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Per N, a value a head: two samples of the same heads."""
+
+    top_ns: tuple[int, ...]
+    distance: np.ndarray  # (N, heads)
+    expectation: np.ndarray
+    rows: tuple[float, ...]
+
+    @staticmethod
+    def of(table: pl.DataFrame, expected: str) -> "Samples":
+        """Every N at which all heads have both numbers."""
+        column = f"expected_{expected}"
+        there = table.drop_nulls(["distance", column]).sort("top_n", *HEAD)
+        by_n = there.group_by("top_n", maintain_order=True).agg("distance", column, "rows")
+        heads = pl.col("distance").list.len()
+        full = by_n.filter(heads == heads.max())
+        distance, expectation = (np.array(full[name].to_list()) for name in ("distance", column))
+        return Samples(tuple(full["top_n"]), distance, expectation, tuple(full["rows"].list.mean()))
+
+    @property
+    def heads(self) -> int:
+        return self.distance.shape[-1]
+
+    def gaps(self, counts: np.ndarray | None = None) -> np.ndarray:
+        """size × the KS statistic, (N, draws): the largest difference of the two cumulated counts.
+
+        `counts` has how often each head is in each draw; without it, each once.
+        """
+        counts = np.ones((1, self.heads), np.int64) if counts is None else counts
+        found = np.empty((len(self.top_ns), len(counts)), np.int64)
+        signed = np.concatenate([counts, -counts], axis=1)
+        for at, pair in enumerate(zip(self.distance, self.expectation, strict=True)):
+            values = np.concatenate(pair)
+            order = np.argsort(values, kind="stable")
+            last = np.append(np.diff(values[order]) > 0, True)  # of equal ones, only after all
+            found[at] = np.abs(np.cumsum(signed[:, order], axis=1)[:, last]).max(axis=1)
+        return found
+
+    def first_accepted(self, gaps: np.ndarray, size: int, level: float) -> list[int | None]:
+        """For each draw of `size` heads, the first N whose test does not reject."""
+        accepted = gaps < rejected_from(size, level)
+        return [self.top_ns[int(each.argmax())] if each.any() else None for each in accepted.T]
+
+
+@cache
+def rejected_from(size: int, level: float) -> int:
+    """The smallest gap at which the test rejects; size + 1 if none does."""
+    gaps = range(1, size + 1)
+    return next((gap for gap in gaps if p_value(gap, size) < level), size + 1)
+
+
+def fewer(heads: int, few: int, draws: int) -> np.ndarray:
+    """Draws of `few` heads without replacement, the same at every L."""
+    source = np.random.default_rng((0, few))
+    return head_counts([source.choice(heads, few, replace=False) for _ in range(draws)], heads)
+
+
+def resample(heads: int, draws: int) -> np.ndarray:
+    """Draws of as many heads as there are, with replacement."""
+    source = np.random.default_rng(0)
+    return head_counts([source.integers(heads, size=heads) for _ in range(draws)], heads)
+
+
+def head_counts(draws: Sequence[np.ndarray], heads: int) -> np.ndarray:
+    """How often each head is in each draw."""
+    return np.array([np.bincount(each, minlength=heads) for each in draws])
 
 
 def run(
@@ -42,8 +114,8 @@ def run(
             if not samples[0].top_ns:
                 continue
             group: dict[str, Any] = dict(zip(place, values, strict=True)) | {"expected": expected}
-            critical += _critical(group, samples, draws, few)
-            tests += _tests(group, samples[0])
+            critical += [group | row for row in _critical(group["length"], samples, draws, few)]
+            tests += [group | row for row in _tests(samples[0])]
             if group["length"] >= limits.SHORTEST:
                 long.setdefault((*values[:-1], expected), {})[group["length"]] = samples[0]
     for values, lengths in long.items():
@@ -51,17 +123,16 @@ def run(
             group = dict(zip((*CHOICE_AND_RULE, "expected"), values, strict=True))
             growth += [group | row for row in _growth(lengths, draws, few)]
     return (
-        pl.DataFrame(critical, schema=frame_schema(CriticalRow)),
-        pl.DataFrame(growth, schema=frame_schema(GrowthRow)),
-        pl.DataFrame(tests, schema=frame_schema(KsTestRow)),
+        paper_frame("fig2c", critical),
+        paper_frame("fig2c_growth", growth),
+        paper_frame("fig2c_tests", tests),
     )
 
 
-def _tests(group: dict[str, Any], samples: Samples) -> Iterator[dict[str, Any]]:
+def _tests(samples: Samples) -> Iterator[dict[str, Any]]:
     size = samples.heads
-    gaps = samples.gaps()[:, 0].tolist()
-    for at, (n, gap) in enumerate(zip(samples.top_ns, gaps, strict=True)):
-        yield group | {
+    for at, (n, gap) in enumerate(zip(samples.top_ns, samples.gaps()[:, 0].tolist(), strict=True)):
+        yield {
             "top_n": n,
             "distance": math.fsum(samples.distance[at].tolist()) / size,
             "expectation": math.fsum(samples.expectation[at].tolist()) / size,
@@ -71,18 +142,17 @@ def _tests(group: dict[str, Any], samples: Samples) -> Iterator[dict[str, Any]]:
 
 
 def _critical(
-    group: dict[str, Any], windows: list[Samples], draws: int, few: int
+    length: int, windows: list[Samples], draws: int, few: int
 ) -> Iterator[dict[str, Any]]:
     first, heads = windows[0], windows[0].heads
     whole = [samples.gaps() for samples in windows]
     resampled = first.gaps(resample(heads, draws))
     fewer_gaps = first.gaps(fewer(heads, few, draws)) if heads > few else None
     most = first.rows[0]
-    sampled = [
-        n
-        for n, rows in zip(first.top_ns, first.rows, strict=True)
-        if rows < 0.5 * (most - n)  # of visible keys, N rows see too few anyway
-    ]
+    drawn_from = (  # of visible keys, N rows see too few anyway
+        n for n, rows in zip(first.top_ns, first.rows, strict=True) if rows < 0.5 * (most - n)
+    )
+    sampled_from = next(drawn_from, None)
     for level in LEVELS:
         each_n = [
             samples.first_accepted(gaps, samples.heads, level)[0]
@@ -92,23 +162,23 @@ def _critical(
         everywhere = len(known) == len(windows) > 1
         again = first.first_accepted(resampled, heads, level)
         drawn = [] if fewer_gaps is None else first.first_accepted(fewer_gaps, few, level)
-        low, high = _interval(again) if n is not None else (None, None)
-        few_low, few_high = _interval(drawn)
-        yield group | {
+        low, _, high = _middle(again if n is not None else [])
+        few_low, few_heads, few_high = _middle(drawn)
+        yield {
             "level": level,
             "critical_n": n,
-            "share": None if n is None else n / group["length"],
+            "share": None if n is None else n / length,
             "low": low,
             "high": high,
             "found": _found(again),
-            "few_heads": _ordered(drawn)[len(drawn) // 2] if drawn else None,
+            "few_heads": few_heads,
             "few_low": few_low,
             "few_high": few_high,
             "few_found": _found(drawn),
             "window_low": min(known) if everywhere else None,
             "window_high": max(known) if everywhere else None,
             "tried": max(first.top_ns),
-            "sampled_from": next(iter(sampled), None),
+            "sampled_from": sampled_from,
             "heads": heads,
             "windows": len(windows),
             "rows": most,
@@ -151,26 +221,23 @@ def _growth(lengths: dict[int, Samples], draws: int, few: int) -> Iterator[dict[
             "exponent": exponent,
             "low": low,
             "high": high,
-            "found": len(there) / len(slopes),
+            "found": _found(slopes),
             "shortest": ordered[0],
             "longest": ordered[-1],
             "heads": min(heads, few),
         }
 
 
-def _found(draws: Sequence[int | None]) -> float | None:
+def _found(draws: Sequence[Any]) -> float | None:
+    """The share of the draws that have one."""
     return sum(each is not None for each in draws) / len(draws) if draws else None
 
 
-def _ordered(draws: Sequence[int | None]) -> list[int | None]:
-    """One without a critical N counts as beyond every N."""
-    return sorted(draws, key=lambda each: math.inf if each is None else each)
-
-
-def _interval(draws: Sequence[int | None]) -> tuple[int | None, int | None]:
-    """The middle 95 % of the draws."""
+def _middle(draws: Sequence[int | None]) -> tuple[int | None, int | None, int | None]:
+    """The middle draw between the ends of the middle 95 %; one without a critical N counts as
+    beyond every N."""
     if not draws:
-        return None, None
-    ordered = _ordered(draws)
-    ends = np.percentile(np.arange(len(draws)), (2.5, 97.5), method="nearest").tolist()
-    return ordered[int(ends[0])], ordered[int(ends[1])]
+        return None, None, None
+    ordered = sorted(draws, key=lambda each: math.inf if each is None else each)
+    low, high = np.percentile(np.arange(len(draws)), (2.5, 97.5), method="nearest").tolist()
+    return ordered[int(low)], ordered[len(draws) // 2], ordered[int(high)]

@@ -15,7 +15,7 @@ holds for them: sparsemax moves by at most 1/T, entmax by less, and SSMax by up 
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,45 +28,14 @@ from headgauge.measure.requests import Probe, Vectors, spread_rows
 from headgauge.paper.bands import mean
 from headgauge.paper.choices import rule
 from headgauge.registry.published import EPSILONS
-from headgauge.runs.paper_schema import SensitivityFigureRow
-from headgauge.runs.schema import frame_schema
+from headgauge.runs.paper_schema import paper_frame
 from headgauge.theory.normalization.finite_difference import sharp_bound
 from headgauge.theory.normalization.sensitivity import corollary_3, corollary_3_printed
 
 RULE_TEMPERATURES = (0.01, 0.0316228, 0.1, 0.316228, 1.0, 3.16228, 10.0, 100.0)
 UNDER = "random under {}"  # the direction's name in the tables, of a rule
-
-
-def probe(rows: int, temperatures: tuple[float, ...], seed: tuple[int, ...]) -> Probe:
-    """The model's own softmax on some rows of a head."""
-
-    def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
-        call: models.ObservedCall = head.call
-        scaling = call.scaling if isinstance(call, models.AttentionCall) else None
-        blocks = [_directions(each, scaling, temperatures) for each in drawn(head, rows, seed)]
-        found: list[dict[str, Any]] = []
-        for logits, direction in blocks[0] if blocks else ():
-            values = np.concatenate([each[logits, direction] for each in blocks], axis=-1)
-            place = head.where | {"logits": logits, "direction": direction}
-            found += _rows(place, values, temperatures)
-        return found
-
-    return Probe("sensitivity", "sensitivity", (), measure)
-
-
-def rule_probe(rows: int, rules: Sequence[str], seed: tuple[int, ...]) -> Probe:
-    """Other rules on some rows of a head."""
-
-    def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
-        blocks = list(drawn(head, rows, seed))
-        found: list[dict[str, Any]] = []
-        for name in rules if blocks else ():
-            values = np.concatenate([_changes(each, name) for each in blocks], axis=-1)
-            place = head.where | {"logits": "scaled", "direction": UNDER.format(name)}
-            found += _rows(place, values, RULE_TEMPERATURES)
-        return found
-
-    return Probe("sensitivity", "rules", (), measure)
+# (T, ε, rows) by logits and direction, or (T, rows) for the limit ε → 0
+Measured = dict[tuple[str, str], np.ndarray]
 
 
 class Drawn(NamedTuple):
@@ -76,6 +45,45 @@ class Drawn(NamedTuple):
     visible: Tensor
     seen: Tensor
     over_all: Tensor
+
+
+def probe(rows: int, temperatures: tuple[float, ...], seed: tuple[int, ...]) -> Probe:
+    """The model's own softmax on some rows of a head."""
+
+    def measured(call: models.ObservedCall, drawn: Drawn) -> Measured:
+        scaling = call.scaling if isinstance(call, models.AttentionCall) else None
+        return _directions(drawn, scaling, temperatures)
+
+    return _probe("sensitivity", rows, temperatures, seed, measured)
+
+
+def rule_probe(rows: int, rules: Sequence[str], seed: tuple[int, ...]) -> Probe:
+    """Other rules on some rows of a head."""
+
+    def measured(call: models.ObservedCall, drawn: Drawn) -> Measured:
+        return {("scaled", UNDER.format(name)): _changes(drawn, name) for name in rules}
+
+    return _probe("rules", rows, RULE_TEMPERATURES, seed, measured)
+
+
+def _probe(
+    part: str,
+    rows: int,
+    temperatures: tuple[float, ...],
+    seed: tuple[int, ...],
+    measured: Callable[[models.ObservedCall, Drawn], Measured],
+) -> Probe:
+    def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
+        blocks = [measured(head.call, each) for each in drawn(head, rows, seed)]
+        return [
+            head.where | {"logits": logits, "direction": direction} | row
+            for logits, direction in (blocks[0] if blocks else ())
+            for row in _rows(
+                np.concatenate([each[logits, direction] for each in blocks], axis=-1), temperatures
+            )
+        ]
+
+    return Probe("sensitivity", part, (), measure)
 
 
 def drawn(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[Drawn]:
@@ -101,11 +109,8 @@ def drawn(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[Drawn]:
         yield Drawn(logits, visible, seen, over_all)
 
 
-def _rows(
-    place: dict[str, Any], values: np.ndarray, temperatures: tuple[float, ...]
-) -> Iterator[dict[str, Any]]:
-    """Rows of the table `sensitivity` from values (T, ε, rows), or (T, rows) for the limit ε → 0:
-    their mean and spread."""
+def _rows(values: np.ndarray, temperatures: tuple[float, ...]) -> Iterator[dict[str, Any]]:
+    """Rows of the table `sensitivity`: mean and spread of the values over query rows."""
     epsilons = EPSILONS if values.ndim == 3 else (0.0,)
     values = values.reshape(len(temperatures), len(epsilons), -1)
     for t, temperature in enumerate(temperatures):
@@ -113,7 +118,7 @@ def _rows(
             g = values[t, e]
             average = mean(g.tolist())
             variance = math.fsum(((g - average) ** 2).tolist()) / max(1, len(g) - 1)
-            yield place | {
+            yield {
                 "epsilon": epsilon,
                 "temperature": temperature,
                 "rows": len(g),
@@ -122,19 +127,15 @@ def _rows(
             }
 
 
-def _directions(
-    rows: Drawn, scaling: float | None, temperatures: tuple[float, ...]
-) -> dict[tuple[str, str], np.ndarray]:
+def _directions(rows: Drawn, scaling: float | None, temperatures: tuple[float, ...]) -> Measured:
     logits, visible, seen, over_all = rows
     grid = (temperatures, EPSILONS)
     found = engine.sensitivity(logits, visible, *grid, seen)
-    everywhere = engine.sensitivity(logits, visible, *grid, over_all, worst=False)
-    assert found.worst is not None
-    assert found.exact is not None
-    assert found.exact_mean is not None
     measures = {
         ("scaled", "random"): found.random,
-        ("scaled", "random over all keys"): everywhere.random,
+        ("scaled", "random over all keys"): engine.sensitivity(
+            logits, visible, *grid, over_all, worst=False
+        ).random,
         ("scaled", "worst"): found.worst,
         ("scaled", "exact"): found.exact,
         ("scaled", "exact mean"): found.exact_mean,
@@ -142,7 +143,7 @@ def _directions(
     if scaling is not None:
         raw = engine.sensitivity(logits / scaling, visible, *grid, seen, worst=False)
         measures["raw", "random"] = raw.random
-    return measures
+    return {name: values for name, values in measures.items() if values is not None}
 
 
 def _changes(rows: Drawn, name: str) -> np.ndarray:
@@ -174,8 +175,7 @@ def run(sensitivity: pl.DataFrame, temperatures: tuple[float, ...]) -> pl.DataFr
             pl.col("sensitivity").first().alias("maximum"),
             pl.col("spread", "rows", "layer", "head").first(),
             pl.col("sensitivity").sort().mean().alias("mean"),
-            pl.len().cast(pl.Int64).alias("heads"),
-            pl.lit(None, pl.String).alias("text"),
+            pl.len().alias("heads"),
         )
         .with_columns(
             low=pl.col("maximum") * (-half).exp(),
@@ -183,8 +183,6 @@ def run(sensitivity: pl.DataFrame, temperatures: tuple[float, ...]) -> pl.DataFr
             epsilon=pl.when(pl.col("epsilon") > 0).then("epsilon"),
         )
     )
-    schema = frame_schema(SensitivityFigureRow)
-    largest = largest.select(pl.col(name).cast(kind) for name, kind in schema.items())
     bounds = [
         {"logits": "scaled", "temperature": t, "direction": name, "epsilon": e, "maximum": value}
         for t in temperatures
@@ -194,5 +192,4 @@ def run(sensitivity: pl.DataFrame, temperatures: tuple[float, ...]) -> pl.DataFr
             *(("sharp bound", e, sharp_bound(e, t)) for e in EPSILONS),
         )
     ]
-    both = pl.concat([largest, pl.DataFrame(bounds, schema=schema)])
-    return both.sort(keys, nulls_last=False)
+    return paper_frame("fig4", largest.to_dicts() + bounds).sort(keys, nulls_last=False)

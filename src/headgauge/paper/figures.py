@@ -6,15 +6,7 @@ Figures 2a, 2b and 3 stand here: Algorithms 1, 2 and 4 are means over the heads'
 import polars as pl
 
 from headgauge.errors import InputError
-from headgauge.paper import (
-    assumptions,
-    coverage,
-    fig1_geometry,
-    fig2c_critical,
-    fig4_sensitivity,
-    guidelines,
-    vanishing,
-)
+from headgauge.paper import assumptions, discussion, fig1_geometry, fig2c_critical, fig4_sensitivity
 from headgauge.paper.bands import over_heads
 from headgauge.paper.choice_table import choice_table
 from headgauge.paper.settings import ReproduceSettings
@@ -64,7 +56,7 @@ def figures(tables: Tables, settings: ReproduceSettings, text: str) -> Tables:
     critical, growth, tests = fig2c_critical.run(curves, settings.draws)
     choice = settings.chosen
     found = {
-        "vanishing": vanishing.run(tables["vanishing"]),
+        "vanishing": assumptions.vanishing(tables["vanishing"]),
         "fig1": fig1_geometry.run(tables["points"]),
         "fig2a": over_heads(curves.filter(top_n=DISTANCE_N), DISTANCE),
         "fig2b": over_n(at_longest),
@@ -73,10 +65,10 @@ def figures(tables: Tables, settings: ReproduceSettings, text: str) -> Tables:
         "fig2c_tests": tests,
         "fig3": over_heads(at_longest.filter(pl.col("top_n").is_in(SEPARABILITY_NS)), SEPARABILITY),
         "fig4": fig4_sensitivity.run(tables["sensitivity"], settings.temperatures),
-        "coverage": coverage.run(tables["shared_tokens"]),
-        "vectors": assumptions.run(tables["vector_sets"]),
-        "signs": guidelines.signs(at_longest.filter(**vars(choice)), tables["heads"]),
-        "gains": guidelines.gains(at_longest.filter(**vars(choice)), tables["sensitivity"]),
+        "coverage": discussion.coverage(tables["shared_tokens"]),
+        "vectors": assumptions.vectors(tables["vector_sets"]),
+        "signs": discussion.signs(at_longest.filter(**vars(choice)), tables["heads"]),
+        "gains": discussion.gains(at_longest.filter(**vars(choice)), tables["sensitivity"]),
         "choices": choice_table(at_longest, critical, choice),
     }
     return {name: frame.with_columns(text=pl.lit(text)) for name, frame in found.items()}

@@ -29,11 +29,12 @@ from headgauge.options.commands import ReproduceOptions
 from headgauge.paper import fig2c_critical
 from headgauge.paper.choice_table import choice_table, closest
 from headgauge.paper.choices import Choice
+from headgauge.paper.evidence import Evidence
 from headgauge.paper.figures import Tables, figures, longest
 from headgauge.paper.result import TEXTS, Judging, Reproduction, read_timing, stands
 from headgauge.paper.settings import EXPERIMENT, ReproduceSettings, reproduce_settings
 from headgauge.paper.timing import literal_times, timing_table
-from headgauge.paper.verdicts import Evidence, choose_reading, judge, verdict_tables
+from headgauge.paper.verdicts import choose_reading, judge, verdict_tables
 from headgauge.paper.verdicts.sensitivity import READINGS
 from headgauge.registry.published import CHOICE_AND_RULE
 from headgauge.runs import REPRODUCTION, RunFolder, UnitKey, manifest, text_folder
@@ -94,12 +95,13 @@ def make_reproduction(
     source: Source, texts: Texts, settings: ReproduceSettings
 ) -> ReproductionPlan:
     """The plans of a reproduction; what is free in its settings fits all texts."""
-    several = [look_at(each) for each in _several(texts, settings.quick)]
+    given = [look_at(each) for each in _several(texts, settings.quick)]
     loaded = source.open()
     layers = len(models.attention_modules(loaded.model))
     settings = replace(settings, model_layers=layers)
     check_layers(loaded, settings)
-    readings = [read(loaded, each, settings.bos) for each in several or _usual(settings.quick)]
+    usual = () if given else models.default_texts()[: 1 if settings.quick else None]
+    readings = [read(loaded, each, settings.bos) for each in (*given, *usual)]
     for each in readings:
         if isinstance(each, Rows) and (each.text.documents or each.uneven):
             raise InputError(
@@ -125,8 +127,7 @@ def make_reproduction(
 
 
 def _several(texts: Any, quick: bool) -> Sequence[Any]:
-    """The texts one by one, none where none was named; token ids are one text. A quick run reads
-    one."""
+    """The texts one by one; token ids are one text. A quick run reads one."""
     if texts is None:
         return []
     if not isinstance(texts, (list, tuple)) or not texts or isinstance(texts[0], int):
@@ -138,11 +139,6 @@ def _several(texts: Any, quick: bool) -> Sequence[Any]:
     return texts
 
 
-def _usual(quick: bool) -> Sequence[models.SourceText]:
-    found = models.default_texts()
-    return found[:1] if quick else found
-
-
 def run_reproduction(
     plan: ReproductionPlan, out: str | Path | None, progress: Progress | None = None
 ) -> Reproduction:
@@ -150,29 +146,31 @@ def run_reproduction(
 
     The literal loops are timed once per folder.
     """
-    place = None if out is None else Path(out)
-    device = plan.first.identity["model"]["device"]
-    folder = None
+    place, folder = None if out is None else Path(out), None
     if place is not None:
         said = {"research_type": RESEARCH_TYPE, "pseudocode": EXPERIMENT.pseudocode}
+        device = plan.first.identity["model"]["device"]
         folder = RunFolder.open(place, plan.identity, REPRODUCTION)
         folder.describe(manifest(plan.identity, device, **said))
     shares = _shares(progress, len(plan.texts) + plan.chooses)
-    looked = _look(plan, place, next(shares)) if plan.chooses else None
-    settings = plan.settings if looked is None else replace(plan.settings, choice=looked[1])
+    settings, looked = plan.settings, None
+    if plan.chooses:
+        looked, choice = _look(plan, place, next(shares))
+        settings = replace(settings, choice=choice)
     scans: dict[str, ScanResult] = {}
     tables: dict[str, Tables] = {}
     for name, text in plan.texts.items():
-        aside = looked if not scans else None  # the first text has the other choices from the look
-        own = replace(text, settings=replace(settings, others=aside is None))
+        own = replace(text, settings=replace(settings, others=looked is None))
         where = None if place is None else place / TEXTS / text_folder(name)
         run = run_plan(own, where, 1, next(shares))
         scans[name], tables[name] = ScanResult.of(run), run.tables
-        if aside is not None:
+        if looked is not None:  # the first text has the other choices from there
             curves = run.tables["paper_curves"]
-            more = aside[0].join(curves, CHOICE_AND_RULE, "anti")
+            more = looked.join(curves, CHOICE_AND_RULE, "anti")
             tables[name] = run.tables | {"paper_curves": pl.concat([curves, more])}
-    judged = judged_frames(tables, scans, settings, plan.chooses)
+            looked = None
+    by_text = {name: figures(found, settings, name) for name, found in tables.items()}
+    judged = judged_frames(by_text, scans, settings, plan.chooses)
     timing = () if place is None else read_timing(place)
     if not timing:
         first = next(iter(tables))
@@ -186,14 +184,13 @@ def run_reproduction(
 
 
 def judged_frames(
-    tables: dict[str, Tables],
+    by_text: dict[str, Tables],
     scans: dict[str, ScanResult],
     settings: ReproduceSettings,
     chooses: bool,
 ) -> tuple[dict[str, pl.DataFrame], Judging]:
     """Every figure's frame over all texts, the verdicts on them, and what they stand on."""
     choice = vars(settings.chosen)
-    by_text = {name: figures(found, settings, name) for name, found in tables.items()}
     first = next(iter(by_text))
     chosen_on = first if chooses else None
     plain = Evidence(by_text[first], choice)

@@ -8,10 +8,10 @@ from typing import Any, TypedDict
 import polars as pl
 
 from headgauge.errors import InputError
-from headgauge.paper.choices import Choice
 from headgauge.paper.settings import ReproduceSettings
 from headgauge.paper.timing import TimingRow
 from headgauge.registry.names import text_role
+from headgauge.registry.published import CHOICE
 from headgauge.runs import REPRODUCTION, RunFolder, load_run, text_folder
 from headgauge.runs.columns import Keys, Scale, Vectors
 from headgauge.runs.json_files import check_form, read_json, write_json
@@ -33,7 +33,7 @@ class Judging:
     stands: tuple[str, ...]
 
 
-class _ChoiceRecord(TypedDict):
+class _ChoiceFile(TypedDict):
     vectors: Vectors
     scale: Scale
     keys: Keys
@@ -42,7 +42,7 @@ class _ChoiceRecord(TypedDict):
 class _JudgingFile(TypedDict):
     """`Judging` as JSON has it."""
 
-    choice: _ChoiceRecord
+    choice: _ChoiceFile
     chosen_on: str | None
     reading: tuple[str, str]
     stands: list[str]
@@ -135,7 +135,6 @@ def stands(
     reading: str,
 ) -> Iterator[str]:
     """What a reader must know before the first number."""
-    choice = f"vectors and keys: {settings.chosen.name}; Algorithm 5: {reading}"
     if settings.quick:
         yield (
             f"quick run: {settings.paper_rows} of {settings.length} query rows per head for "
@@ -152,18 +151,18 @@ def stands(
         origin = "" if data is None else f": {data['origin']}"
         role = text_role(text, len(scans), chosen_on)
         yield f"text {text}{f', {role}' if role else ''}{origin}"
-    if chosen_on is None:
-        yield f"{choice}; as asked for, so that every text judges"
-    elif len(scans) > 1:
-        yield (
-            f"{choice}; the closest to the paper on {chosen_on}, which does not count as a text on "
-            "which a claim that leans on them held"
+    why = "as asked for, so that every text judges"
+    if chosen_on is not None and len(scans) > 1:
+        why = (
+            f"the closest to the paper on {chosen_on}, which does not count as a text on which a "
+            "claim that leans on them held"
         )
-    else:
-        yield (
-            f"{choice}; the closest to the paper on this text; with no second text to judge on, no "
-            "claim is judged"
+    elif chosen_on is not None:
+        why = (
+            "the closest to the paper on this text; with no second text to judge on, no claim is "
+            "judged"
         )
+    yield f"vectors and keys: {settings.chosen.name}; Algorithm 5: {reading}; {why}"
 
 
 def _read_judging(folder: Path) -> Judging:
@@ -173,12 +172,8 @@ def _read_judging(folder: Path) -> Judging:
     except FileNotFoundError:
         raise InputError(f"{path} is missing; {AGAIN}") from None
     check_form(path, found, _JudgingFile, remedy=AGAIN)
-    return Judging(
-        choice={name: found["choice"][name] for name in vars(Choice())},
-        chosen_on=found["chosen_on"],
-        reading=tuple(found["reading"]),
-        stands=tuple(found["stands"]),
-    )
+    choice = {name: found["choice"][name] for name in CHOICE}
+    return Judging(choice, found["chosen_on"], tuple(found["reading"]), tuple(found["stands"]))
 
 
 def read_timing(folder: Path) -> tuple[dict[str, Any], ...]:

@@ -30,7 +30,7 @@ from headgauge.measure.requests import OWN, CurveRequest, Experiment, Probe, Tas
 from headgauge.measure.runner import default_threads
 from headgauge.measure.settings import TOP_NS, UnitSettings
 from headgauge.options.commands import ReproduceOptions
-from headgauge.paper import assumptions, coverage, fig1_geometry, fig4_sensitivity, vanishing
+from headgauge.paper import assumptions, discussion, fig1_geometry, fig4_sensitivity
 from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule
 from headgauge.registry.published import DISTANCE_N, LARGEST_N, LENGTHS
 from headgauge.runs import UnitKey
@@ -162,107 +162,76 @@ def reproduce_settings(asked: ReproduceOptions) -> ReproduceSettings:
 
 def task(settings: ReproduceSettings, key: UnitKey) -> Task:
     """All that is measured in a unit."""
+    longest, first = key.length == settings.length, key.window == 0
+    rules = settings.rules if first and (longest or settings.rules_over_length) else ()
+    curves = list(_curves(settings, key, longest, rules))
     if settings.choosing:
-        return Task(_wanted(_choices(settings, CHOICES, key)), judged=False, tables=PAPER)
-    curves = _wanted(_first(settings, key) if key.window == 0 else _again(settings, key))
-    judged = key.length == settings.length
-    if judged:
-        curves = (CurveRequest("value", "unit", "visible", _below(TOP_NS, key)), *curves)
-    return Task(curves, tuple(_probes(settings, key)), judged, tables=PAPER)
+        return Task(_wanted(curves, key), judged=False, tables=PAPER)
+    probes = [assumptions.vanishing_probe(settings.vanishing_rows, rules)]
+    if longest:
+        curves.insert(0, CurveRequest("value", "unit", "visible", TOP_NS))
+    if longest and first:
+        probes += _probes(settings, (settings.seed, key.window, key.length))
+    return Task(_wanted(curves, key), tuple(probes), longest, tables=PAPER)
 
 
 EXPERIMENT = Experiment("arXiv 2508.17821, Algorithms 1 to 5", task)
 
 
-def _wanted(asked: Iterable[CurveRequest]) -> tuple[CurveRequest, ...]:
-    return tuple(each for each in asked if each.top_ns and each.rows != 0)
+def _wanted(asked: Iterable[CurveRequest], key: UnitKey) -> tuple[CurveRequest, ...]:
+    """What has rows, and N that are below L."""
+    below = (
+        replace(each, top_ns=tuple(n for n in each.top_ns if n < key.length)) for each in asked
+    )
+    return tuple(each for each in below if each.top_ns and each.rows != 0)
 
 
-def _probes(settings: ReproduceSettings, key: UnitKey) -> Iterator[Probe]:
-    """What is measured beside curves, head by head."""
-    rules = settings.rules if key.window == 0 and _has_rules(settings, key) else ()
-    yield vanishing.probe(settings.vanishing_rows, rules)
-    if key.window == 0 and key.length == settings.length:
-        seed = (settings.seed, key.window, key.length)
-        # A softmax at another temperature is the figure itself, shifted.
-        others = [name for name in RULES if name in settings.rules and "softmax" not in name]
-        yield fig4_sensitivity.probe(settings.sensitivity_rows, settings.temperatures, seed)
-        yield fig4_sensitivity.rule_probe(settings.sensitivity_rule_rows, others, seed)
-        yield fig1_geometry.probe(settings.chosen, settings.model_layers)
-        yield coverage.probe(settings.chosen, settings.coverage_rows)
-        yield assumptions.PROBE
+def _probes(settings: ReproduceSettings, seed: tuple[int, ...]) -> Iterator[Probe]:
+    """What is measured beside curves, head by head, in the first of the longest windows."""
+    # A softmax at another temperature is the figure itself, shifted.
+    others = [name for name in RULES if name in settings.rules and "softmax" not in name]
+    yield fig4_sensitivity.probe(settings.sensitivity_rows, settings.temperatures, seed)
+    yield fig4_sensitivity.rule_probe(settings.sensitivity_rule_rows, others, seed)
+    yield fig1_geometry.probe(settings.chosen, settings.model_layers)
+    yield discussion.coverage_probe(settings.chosen, settings.coverage_rows)
+    yield assumptions.VECTORS_PROBE
 
 
-def _first(settings: ReproduceSettings, key: UnitKey) -> Iterator[CurveRequest]:
-    """The window the paper is reproduced on."""
-    chosen = settings.chosen
-    others = [other for other in CHOICES if other != chosen]
+def _curves(
+    settings: ReproduceSettings, key: UnitKey, longest: bool, rules: tuple[str, ...]
+) -> Iterator[CurveRequest]:
     every = range(1, LARGEST_N + 1) if settings.every_n else GRID
-    for choice in (chosen, *others) if settings.all_choices else (chosen,):
-        part = "paper" if choice == chosen else "choices"
-        yield _request(choice, _below(every, key), part, settings.paper_rows)
-        yield _request(choice, _far(key), "beyond", settings.far_rows)
-        if _has_rules(settings, key):
-            for name in settings.rules:
-                yield _request(choice, _drawn_n(settings, key), "rules", settings.drawn_rows, name)
-            if choice == chosen:
-                yield from _guideline_rules(settings, key, but=settings.rules)
-    if settings.others and not settings.all_choices:
-        yield from _choices(settings, others, key)
-
-
-def _again(settings: ReproduceSettings, key: UnitKey) -> Iterator[CurveRequest]:
-    """A further window, for the bands."""
-    yield _request(settings.chosen, _drawn_n(settings, key), "windows", settings.drawn_rows)
-    yield from _guideline_rules(settings, key)
-
-
-def _choices(
-    settings: ReproduceSettings, choices: Iterable[Choice], key: UnitKey
-) -> Iterator[CurveRequest]:
-    """A look at the other choices, at the longest L."""
-    for choice in choices if key.length == settings.length else ():
-        yield _request(choice, _below(GRID, key), "choices", settings.choice_rows)
-        yield _request(choice, _far(key), "choices", settings.choice_far_rows)
-
-
-def _guideline_rules(
-    settings: ReproduceSettings, key: UnitKey, but: tuple[str, ...] = ()
-) -> Iterator[CurveRequest]:
-    """What the guidelines are judged by, at the longest L, whichever rules were asked for."""
-    for name in GUIDELINE_RULES if key.length == settings.length else ():
-        if name not in but:
-            few = _below(TOP_NS, key)
-            yield _request(settings.chosen, few, "rules", settings.drawn_rows, name)
-
-
-def _has_rules(settings: ReproduceSettings, key: UnitKey) -> bool:
-    return key.length == settings.length or settings.rules_over_length
+    drawn = GRID if longest else (DISTANCE_N,)  # of the shorter ones Figure 2a has a single N
+    far = sorted({n for share in _SHARES if (n := round(share * key.length)) > LARGEST_N})
+    chosen = () if settings.choosing else (settings.chosen,)
+    others = tuple(choice for choice in CHOICES if choice not in chosen)
+    all_in_full = settings.all_choices and not settings.choosing
+    if key.window > 0:  # for the bands
+        yield _request(settings.chosen, drawn, "windows", settings.drawn_rows)
+    else:
+        for choice in chosen + others * all_in_full:
+            part = "paper" if choice in chosen else "choices"
+            yield _request(choice, every, part, settings.paper_rows)
+            yield _request(choice, far, "beyond", settings.far_rows)
+            for name in rules:
+                yield _request(choice, drawn, "rules", settings.drawn_rows, name)
+        for choice in others if longest and settings.others and not all_in_full else ():
+            yield _request(choice, GRID, "choices", settings.choice_rows)
+            yield _request(choice, far, "choices", settings.choice_far_rows)
+    for choice in chosen * longest:  # what the guidelines are judged by, whatever was asked for
+        for name in (each for each in GUIDELINE_RULES if each not in rules):
+            yield _request(choice, TOP_NS, "rules", settings.drawn_rows, name)
 
 
 def _request(
-    choice: Choice, top_ns: tuple[int, ...], part: str, rows: int | None, under: str = OWN
+    choice: Choice, top_ns: Iterable[int], part: str, rows: int | None, under: str = OWN
 ) -> CurveRequest:
     return CurveRequest(
         **vars(choice),
-        top_ns=top_ns,
+        top_ns=tuple(top_ns),
         rule=under,
         normalizer=None if under == OWN else rule(under),
         rows=rows,
         table="paper_curves",
         part=part,
     )
-
-
-def _below(top_ns: Iterable[int], key: UnitKey) -> tuple[int, ...]:
-    return tuple(n for n in top_ns if n < key.length)
-
-
-def _drawn_n(settings: ReproduceSettings, key: UnitKey) -> tuple[int, ...]:
-    """The grid at the longest L, Figure 2a's N at the others."""
-    return _below(GRID if key.length == settings.length else (DISTANCE_N,), key)
-
-
-def _far(key: UnitKey) -> tuple[int, ...]:
-    grid = sorted({round(share * key.length) for share in _SHARES})
-    return tuple(n for n in grid if LARGEST_N < n < key.length)

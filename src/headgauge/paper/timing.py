@@ -7,7 +7,6 @@ precision, as `theory` is, on one thread or all, whichever is faster for tensors
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypedDict
 
@@ -18,14 +17,7 @@ from headgauge import models
 from headgauge.measure.plan import Plan
 from headgauge.paper.figures import SEPARABILITY_NS
 from headgauge.paper.settings import ReproduceSettings
-from headgauge.registry.published import (
-    ALGORITHMS,
-    DISTANCE_N,
-    DISTANCE_NS,
-    EPSILONS,
-    LARGEST_N,
-    SECONDS,
-)
+from headgauge.registry import published
 from headgauge.runs import UnitKey
 from headgauge.theory.normalization import expected_distance, finite_difference, separability
 from headgauge.theory.normalization.distance import distance
@@ -67,23 +59,18 @@ def timing_table(
     Algorithms 2, 3 and 4 share one pass over the longest window: each row has the whole of it, so
     that no ratio is flattered. Algorithm 1 is that pass and those over the shorter windows.
     """
-    length = settings.length
-    first = {
-        key.length: spent
-        for name, spent in units.items()
-        if (key := UnitKey.from_name(name)) and key.window == 0
-    }
+    keys = {UnitKey.from_name(name): spent for name, spent in units.items()}
+    first = {key.length: spent for key, spent in keys.items() if key and key.window == 0}
     passes = {
         each: sum(spent.get(phase, 0.0) for phase in ("forward", "vectors", "paper"))
         for each, spent in first.items()
     }
-    shared = passes.get(length, 0.0)
-    ours = dict.fromkeys("234", shared) | {
+    length, rows = settings.length, settings.sensitivity_rows
+    ours = dict.fromkeys("234", passes.get(length, 0.0)) | {
         "1": sum(passes.values()) if passes.keys() - {length} else None,
         "5": first.get(length, {}).get("sensitivity"),
     }
     shorter = ", ".join(map(str, sorted(settings.lengths)[:-1])) or "none shorter"
-    rows = settings.sensitivity_rows
     notes = dict.fromkeys("234", _SHARED) | {
         "1": f"passes over L = {shorter}, with every N that Algorithm 3 needs there, and the pass "
         "of Algorithms 2 to 4 at the longest L",
@@ -91,13 +78,13 @@ def timing_table(
         "5": f"{rows} of {length} query rows per head, the literal loop all of them: per row the "
         f"ratio is {length / rows:.0f} times smaller",
     }
-    compares = dict.fromkeys(ALGORITHMS, True)
+    compares = dict.fromkeys(ours, True)
     if settings.paper_rows is not None:
         few = f"{settings.paper_rows} of {length} query rows and a grid of N"
         notes |= dict.fromkeys("1234", f"{few}, the literal loop all of them: no ratio")
         compares |= dict.fromkeys("1234", False)
     table = []
-    for number, what in ALGORITHMS.items():
+    for number, what in published.ALGORITHMS.items():
         spent, loop = ours[number], literal.get(number)
         ratio = None
         if loop and loop.seconds and spent and compares[number]:
@@ -106,7 +93,7 @@ def timing_table(
             {
                 "algorithm": number,
                 "what": what,
-                "paper_seconds": SECONDS[number],
+                "paper_seconds": published.SECONDS[number],
                 "ours_seconds": None if spent is None else round(spent, 3),
                 "shared": number in "234",
                 "literal_seconds": None if loop is None else round(loop.seconds, 1),
@@ -118,8 +105,7 @@ def timing_table(
     return table
 
 
-@dataclass(frozen=True, eq=False)
-class _Head:
+class _Head(NamedTuple):
     """The last head of the middle layer: its rows, as the closest choice sees them."""
 
     weights: Tensor  # (rows, keys)
@@ -164,13 +150,13 @@ def literal_times(plan: Plan, settings: ReproduceSettings, heads: int) -> dict[s
 
     # Algorithm 1 repeats its loop at every length; a row's cost is linear in the keys it has.
     lengths = sum((each / settings.length) ** 2 for each in settings.lengths)
-    tens = range(5, LARGEST_N + 1, 10)
-    grid = len(settings.temperatures) * len(EPSILONS)
+    tens = range(5, published.LARGEST_N + 1, 10)
+    grid = len(settings.temperatures) * len(published.EPSILONS)
     # The step, the N it is timed at, and how often all rows of the head at these are in the loop.
     loops: dict[str, tuple[Callable[[int, int], None], Sequence[int], float]] = {
-        "1": (distances, [DISTANCE_N], heads * lengths),
-        "2": (distances, DISTANCE_NS, heads),
-        "3": (partial(distances, bound=False), tens, heads * LARGEST_N / len(tens)),
+        "1": (distances, [published.DISTANCE_N], heads * lengths),
+        "2": (distances, published.DISTANCE_NS, heads),
+        "3": (partial(distances, bound=False), tens, heads * published.LARGEST_N / len(tens)),
         "4": (separable, SEPARABILITY_NS, heads),
         "5": (sensitive, [1], heads * grid / _TIMES),
     }

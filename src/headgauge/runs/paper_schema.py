@@ -22,19 +22,14 @@
 exist.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from headgauge.runs.columns import (
-    Expected,
-    Keys,
-    Logits,
-    Panel,
-    Part,
-    Place,
-    Scale,
-    Size,
-    Vectors,
-)
+import polars as pl
+
+from headgauge.runs.columns import Expected, Keys, Logits, Panel, Part, Place, Scale, Size, Vectors
+from headgauge.runs.schema import frame_schema
 
 
 @dataclass(frozen=True)
@@ -333,3 +328,8 @@ PAPER_TABLES: dict[str, type] = {
     "readings": ReadingRow,
     "verdicts": PaperVerdictRow,
 }
+
+
+def paper_frame(table: str, rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """A table of a reproduction; what its rows lack is null."""
+    return pl.DataFrame(rows, schema=frame_schema(PAPER_TABLES[table]))

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from headgauge.paper.evidence import Evidence
 from headgauge.paper.verdicts import assumptions
-from headgauge.paper.verdicts.evidence import Evidence
 from headgauge.runs.paper_schema import (
     FEW_ROWS,
     NOT_REPRODUCED,

@@ -1,7 +1,7 @@
 import pytest
 
+from headgauge.paper.evidence import Evidence
 from headgauge.paper.verdicts import sensitivity as judges
-from headgauge.paper.verdicts.evidence import Evidence
 from headgauge.runs.paper_schema import (
     FEW_ROWS,
     NOT_REPRODUCED,

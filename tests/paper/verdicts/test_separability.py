@@ -1,8 +1,8 @@
 import polars as pl
 import pytest
 
+from headgauge.paper.evidence import Evidence
 from headgauge.paper.verdicts import separability as judges
-from headgauge.paper.verdicts.evidence import Evidence
 from headgauge.runs.paper_schema import (
     FEW_ROWS,
     NOT_REPRODUCED,

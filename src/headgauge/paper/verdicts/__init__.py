@@ -8,44 +8,33 @@ text that judges, and with one text nothing is judged.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
 
 import polars as pl
 
-from headgauge.paper.verdicts import assumptions, critical, distance, sensitivity, separability
-from headgauge.paper.verdicts.evidence import Claim, Evidence, Seen
-from headgauge.runs.paper_schema import (
-    DEPENDS,
-    FEW_ROWS,
-    NOT_REPRODUCED,
-    ONE_TEXT,
-    PRINTED_ONLY,
-    REPRODUCED,
-    UNDECIDED,
-    UNTESTABLE,
-    PaperVerdictRow,
-    ReadingRow,
+from headgauge.paper.evidence import Claim, Evidence, Seen
+from headgauge.paper.verdicts import (
+    assumptions,
+    critical,
+    discussion,
+    distance,
+    sensitivity,
+    separability,
 )
-from headgauge.runs.schema import frame_schema
+from headgauge.runs import paper_schema as words
+from headgauge.runs.paper_schema import paper_frame
 
-CLAIMS: tuple[Claim, ...] = (
-    *assumptions.CLAIMS,
-    *distance.CLAIMS,
-    *critical.CLAIMS,
-    separability.separability_settles,
-    separability.upper_bound_tracks,
-    *sensitivity.CLAIMS,
-    separability.three_heads_cover,
-    separability.signs_of_saturation,
-    separability.length_aware_restores,
-    separability.cold_is_no_gain,
-    separability.run_time,
-)
-# Neither the vectors and keys nor the reading of Algorithm 5 play a part: every text judges these.
-FREE = (assumptions.largest_vanishes, assumptions.corollary_1_near, separability.run_time)
-_HELD = {REPRODUCED, PRINTED_ONLY}
-_DECIDED = {*_HELD, NOT_REPRODUCED}
 
-__all__ = ["CLAIMS", "Evidence", "Seen", "choose_reading", "joint", "judge", "verdict_tables"]
+def _claims(*modules: ModuleType) -> tuple[Claim, ...]:
+    """In the order in which they stand there."""
+    return tuple(
+        each for module in modules for each in vars(module).values() if isinstance(each, Claim)
+    )
+
+
+CLAIMS = _claims(assumptions, distance, critical, separability, sensitivity, discussion)
+_HELD = {words.REPRODUCED, words.PRINTED_ONLY}
+_DECIDED = {*_HELD, words.NOT_REPRODUCED}
 
 
 def judge(evidence: Evidence, untrained: str | None) -> list[Seen]:
@@ -53,7 +42,7 @@ def judge(evidence: Evidence, untrained: str | None) -> list[Seen]:
     seen = [each(evidence) for each in CLAIMS]
     if untrained is None:
         return seen
-    return [replace(each, verdict=UNTESTABLE, comment=untrained) for each in seen]
+    return [replace(each, verdict=words.UNTESTABLE, comment=untrained) for each in seen]
 
 
 def choose_reading(evidence: Evidence) -> tuple[str, str]:
@@ -62,7 +51,7 @@ def choose_reading(evidence: Evidence) -> tuple[str, str]:
 
     def held(reading: tuple[str, str]) -> int:
         looked = replace(evidence, reading=reading)
-        return sum(each(looked).verdict == REPRODUCED for each in sensitivity.CLAIMS)
+        return sum(each(looked).verdict == words.REPRODUCED for each in _claims(sensitivity))
 
     there = set(evidence.frames["fig4"].select("logits", "direction").rows())
     known = [reading for reading in sensitivity.READINGS if reading in there]
@@ -81,26 +70,22 @@ def verdict_tables(
     ]
     verdicts = []
     for claim, texts in zip(CLAIMS, zip(*seen.values(), strict=True), strict=True):
-        words = {text: each.verdict for text, each in zip(seen, texts, strict=True)}
-        aside = None if claim in FREE else chosen_on
-        choosing = None if aside is None else words.pop(aside)
-        verdict = joint(list(words.values()), choosing)
-        why = dict.fromkeys(each.comment for each in texts)
+        said = {text: each.verdict for text, each in zip(seen, texts, strict=True)}
+        aside = None if claim.free else chosen_on
+        choosing = None if aside is None else said.pop(aside)
+        verdict = joint(list(said.values()), choosing)
+        why = " ".join(dict.fromkeys(each.comment for each in texts))
+        tested = verdict != words.UNTESTABLE
         verdicts.append(
-            {name: getattr(claim, name) for name in ("claim", "where", "statement", "paper")}
+            vars(claim)
             | {
-                "held": sum(word in _HELD for word in words.values()),
-                "texts": sum(word in _DECIDED for word in words.values()),
+                "held": sum(word in _HELD for word in said.values()),
+                "texts": sum(word in _DECIDED for word in said.values()),
                 "verdict": verdict,
-                "comment": " ".join(why)
-                if verdict == UNTESTABLE
-                else _comment(words, aside, choosing),
+                "comment": _comment(said, aside, choosing) if tested else why,
             }
         )
-    return (
-        pl.DataFrame(readings, schema=frame_schema(ReadingRow)),
-        pl.DataFrame(verdicts, schema=frame_schema(PaperVerdictRow)),
-    )
+    return paper_frame("readings", readings), paper_frame("verdicts", verdicts)
 
 
 def joint(judging: Sequence[str], choosing: str | None = None) -> str:
@@ -109,28 +94,27 @@ def joint(judging: Sequence[str], choosing: str | None = None) -> str:
     The judging texts decide. What held where it was chosen to hold is no evidence; what failed even
     there keeps a claim from being reproduced. A single text that speaks judges nothing.
     """
-    words = [each for each in judging if each != UNTESTABLE]
-    spoken = words + [each for each in (choosing,) if each not in (None, UNTESTABLE)]
+    found = {each for each in judging if each != words.UNTESTABLE}
+    spoken = [each for each in (*judging, choosing) if each not in (None, words.UNTESTABLE)]
     if not spoken:
-        return UNTESTABLE
+        return words.UNTESTABLE
     if len(spoken) < 2:
-        return FEW_ROWS if FEW_ROWS in spoken else ONE_TEXT
-    found = set(words)
-    failed = NOT_REPRODUCED in found
-    if found & _HELD and (failed or choosing == NOT_REPRODUCED):
-        return DEPENDS
+        return words.FEW_ROWS if words.FEW_ROWS in spoken else words.ONE_TEXT
+    failed = words.NOT_REPRODUCED in found
+    if found & _HELD and (failed or choosing == words.NOT_REPRODUCED):
+        return words.DEPENDS
     if failed:  # one text is enough to say that it does not hold everywhere
-        return NOT_REPRODUCED
+        return words.NOT_REPRODUCED
     if found <= _HELD:
-        return PRINTED_ONLY if PRINTED_ONLY in found else REPRODUCED
-    return FEW_ROWS if FEW_ROWS in found else UNDECIDED
+        return words.PRINTED_ONLY if words.PRINTED_ONLY in found else words.REPRODUCED
+    return words.FEW_ROWS if words.FEW_ROWS in found else words.UNDECIDED
 
 
-def _comment(words: Mapping[str, str], aside: str | None, choosing: str | None) -> str:
+def _comment(said: Mapping[str, str], aside: str | None, choosing: str | None) -> str:
     """Which judging texts differ, and what the text for choosing showed."""
-    said = []
-    if len(set(words.values())) > 1:
-        said.append(", ".join(f"{word} on {text}" for text, word in words.items()))
-    if choosing is not None and choosing != UNTESTABLE:
-        said.append(f"{choosing} on {aside}, where the choice was made")
-    return " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
+    parts = []
+    if len(set(said.values())) > 1:
+        parts.append(", ".join(f"{word} on {text}" for text, word in said.items()))
+    if choosing is not None and choosing != words.UNTESTABLE:
+        parts.append(f"{choosing} on {aside}, where the choice was made")
+    return " ".join(f"{each[0].upper()}{each[1:]}." for each in parts)

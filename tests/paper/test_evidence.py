@@ -3,21 +3,16 @@ import math
 import pytest
 
 from headgauge.paper import limits
-from headgauge.paper.verdicts.evidence import (
+from headgauge.paper.evidence import (
     UNSEEN,
+    Curve,
     Evidence,
-    above,
-    below,
+    Growth,
+    Interval,
+    NotMeasuredError,
+    Row,
     both,
     claim,
-    either,
-    enough,
-    growth,
-    power,
-    ratio,
-    reach,
-    told,
-    within,
     word,
 )
 from headgauge.runs.paper_schema import (
@@ -30,17 +25,17 @@ from headgauge.runs.paper_schema import (
 )
 
 
-def _means(**values: float) -> dict:
-    return {
-        int(place[1:]): {"mean": mean, "low": None, "high": None} for place, mean in values.items()
-    }
+def _means(**values: float) -> Curve:
+    return Curve(
+        (int(place[1:]), Row(mean=mean, low=None, high=None)) for place, mean in values.items()
+    )
 
 
 def test_words():
     assert (word(True), word(False), word(None)) == (REPRODUCED, NOT_REPRODUCED, UNDECIDED)
     for holds in (True, False, None):
         assert word(holds, judged=False) == FEW_ROWS
-        assert either(holds, holds, judged=False) == FEW_ROWS
+        assert word(holds, holds, judged=False) == FEW_ROWS
 
 
 @pytest.mark.parametrize(
@@ -52,7 +47,7 @@ def test_words():
     ],
 )  # fmt: skip
 def test_two_formulas(printed, corrected, verdict):
-    assert either(printed, corrected) == verdict
+    assert word(printed, corrected) == verdict
 
 
 @pytest.mark.parametrize(
@@ -62,16 +57,16 @@ def test_two_formulas(printed, corrected, verdict):
      ((math.inf, math.inf), False), ((1.5, math.inf), None)],
 )  # fmt: skip
 def test_an_interval_and_two_limits(interval, answer):
-    assert within(interval, (1.0, 2.0)) is answer
+    assert Interval(*interval).within(1.0, 2.0) is answer
 
 
 def test_an_interval_and_one_limit():
-    assert below((-9.0, 1.0), 1.0) is True
-    assert below((0.9, 1.1), 1.0) is None
-    assert below((1.1, 1.2), 1.0) is False
-    assert above((1.0, 9.0), 1.0) is True
-    assert above((0.9, 1.1), 1.0) is None
-    assert above((0.8, 0.9), 1.0) is False
+    assert Interval(-9.0, 1.0).below(1.0) is True
+    assert Interval(0.9, 1.1).below(1.0) is None
+    assert Interval(1.1, 1.2).below(1.0) is False
+    assert Interval(1.0, 9.0).above(1.0) is True
+    assert Interval(0.9, 1.1).above(1.0) is None
+    assert Interval(0.8, 0.9).above(1.0) is False
 
 
 def test_a_no_decides_and_else_what_is_undecided():
@@ -82,13 +77,13 @@ def test_a_no_decides_and_else_what_is_undecided():
 
 
 def test_rows_and_windows_that_are_enough():
-    row = {"rows": limits.ROWS, "windows": limits.WINDOWS}
-    assert enough(row)
-    assert enough(row, limits.ROWS)
-    assert not enough(row, limits.ROWS + 1)
-    assert not enough({"rows": limits.ROWS - 1, "windows": 9})
-    assert not enough({"rows": 999, "windows": limits.WINDOWS - 1})
-    assert not enough({"rows": None, "windows": 9})
+    row = Row(rows=limits.ROWS, windows=limits.WINDOWS)
+    assert row.enough()
+    assert row.enough(limits.ROWS)
+    assert not row.enough(limits.ROWS + 1)
+    assert not Row(rows=limits.ROWS - 1, windows=9).enough()
+    assert not Row(rows=999, windows=limits.WINDOWS - 1).enough()
+    assert not Row(rows=None, windows=9).enough()
 
 
 def test_slopes_on_logarithms():
@@ -96,42 +91,41 @@ def test_slopes_on_logarithms():
         (_means(_1=3.0, _10=30.0, _100=300.0), 1.0),
         (_means(_2=4.0, _4=16.0), 2.0),
         (_means(_2=4.0, _4=4.0), 0.0),
-        ({1: {"mean": None}} | _means(_2=1.0, _4=2.0), 1.0),
+        (Curve({1: Row(mean=None)} | _means(_2=1.0, _4=2.0)), 1.0),
     ):
-        found = growth(curve)
-        assert found is not None
-        assert (found[0], *found[1]) == pytest.approx((slope,) * 3)
-    assert growth(_means(_2=4.0)) is growth({}) is None
-    assert (power(None), power((0.5, (0.5, 0.5)))) == ("no curve", "L^0.50")
-    assert power((0.5, (0.4, 0.6))) == "L^0.50 (0.40 to 0.60)"
-    assert power((0.5, (0.4, 0.6)), ends=False) == "L^0.50"
-    assert power((-1.0, (-1.0, -1.0)), of="T") == "T^-1.00"
+        found = curve.growth()
+        assert (found.exponent, *found.interval) == pytest.approx((slope,) * 3)
+        assert curve.power() == f"L^{slope:.2f}"
+    for few in (_means(_2=4.0), Curve()):
+        assert few.power() == "no curve"
+        with pytest.raises(NotMeasuredError):
+            few.growth()
+    wide = Growth(0.5, Interval(0.4, 0.6))
+    assert (wide.told(), wide.told(ends=False)) == ("L^0.50 (0.40 to 0.60)", "L^0.50")
+    assert Growth(-1.0, Interval(-1.0, -1.0)).told("T") == "T^-1.00"
 
 
 def test_the_slopes_that_intervals_allow():
-    wide = {
-        place: {"mean": 1.0 * place, "low": place / 2, "high": 2.0 * place} for place in (1, 100)
-    }
-    found = growth(wide)
-    assert found is not None
-    slope, ends = found
+    wide = Curve(
+        (place, Row(mean=1.0 * place, low=place / 2, high=2.0 * place)) for place in (1, 100)
+    )
+    slope, ends = wide.growth()
     assert slope == pytest.approx(1.0)
     # From 2 up to 50, and from 1/2 up to 200, over two decades.
     assert ends == pytest.approx((math.log10(25) / 2, math.log10(400) / 2))
     # Tilted the most: no slope of points within the intervals is outside.
     for low, high in ((0.5, 2.0), (0.7, 1.1)):
-        some = growth(_means(_1=low, _100=100.0 * high))
-        assert some is not None
-        assert ends[0] <= some[0] <= ends[1]
+        some = _means(_1=low, _100=100.0 * high).growth()
+        assert ends[0] <= some.exponent <= ends[1]
 
 
 def test_intervals_of_means_and_ratios():
-    assert reach({"mean": 2.0, "low": None, "high": None}) == (2.0, 2.0)
-    assert reach({"mean": 2.0, "low": 1.0, "high": 3.0}) == (1.0, 3.0)
-    assert reach({"maximum": 2.0, "low": None, "high": 4.0}, "maximum") == (2.0, 2.0)
-    assert ratio((1.0, 2.0), (4.0, 8.0)) == (0.125, 0.5)
-    assert told({"mean": 2.0, "low": None, "high": None}, 1) == "2.0"
-    assert told({"change": 2.0, "low": 1.0, "high": 3.0}, 1, "change") == "2.0 (1.0 to 3.0)"
+    alone, banded = Row(mean=2.0, low=None, high=None), Row(mean=2.0, low=1.0, high=3.0)
+    assert (alone.reach(), banded.reach()) == ((2.0, 2.0), (1.0, 3.0))
+    assert Row(maximum=2.0, low=None, high=4.0).reach("maximum") == (2.0, 2.0)
+    assert Interval(1.0, 2.0).over(Interval(4.0, 8.0)) == (0.125, 0.5)
+    assert alone.told(1) == "2.0"
+    assert Row(change=2.0, low=1.0, high=3.0).told(1, "change") == "2.0 (1.0 to 3.0)"
 
 
 def test_a_curve_is_that_of_the_models_own_rule(frames):
@@ -144,11 +138,23 @@ def test_a_curve_is_that_of_the_models_own_rule(frames):
     assert curve[64]["mean"] == 2.0
     assert [row["mean"] for row in evidence.others("fig2a")] == [1.0, 2.0, 3.0]
     assert evidence.row("fig2a", measure="distance", rule="ssmax", length=64)
-    assert evidence.row("fig2a", measure="distance", length=65) is None
+    with pytest.raises(NotMeasuredError):
+        evidence.row("fig2a", measure="distance", length=65)
+    with pytest.raises(NotMeasuredError):
+        curve[65]
 
 
 def test_what_is_absent_cannot_be_tested():
-    made = claim("a claim", "Fig. 9", "A statement.", "much")(lambda evidence: None)
-    assert (made.claim, made.where, made.paper) == ("a claim", "Fig. 9", "much")
-    assert made(Evidence({}, {})) == UNSEEN
+    @claim("a claim", "Fig. 9", "much")
+    def look(evidence):
+        """A statement over
+        two lines.
+
+        How it is tested.
+        """
+        return Curve().last
+
+    assert (look.claim, look.where, look.paper) == ("a claim", "Fig. 9", "much")
+    assert look.statement == "A statement over two lines."
+    assert look(Evidence({}, {})) == UNSEEN
     assert (UNSEEN.verdict, UNSEEN.printed) == (UNTESTABLE, "not measured")
