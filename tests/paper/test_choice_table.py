@@ -101,7 +101,7 @@ def test_the_closest_is_the_one_that_meets_most(frames):
     assert closest(table) == Choice(**OTHER)
 
 
-@pytest.mark.parametrize("best", [CHOICE, OTHER, vars(CHOICES[0]), vars(CHOICES[-3])])
+@pytest.mark.parametrize("best", [vars(CHOICES[0]), vars(CHOICES[-3])])
 def test_any_choice_may_be_the_closest(frames, best):
     """Nothing is closest by its name: here all but one have a plateau far from the paper's."""
     far = {n: value / 4 for n, value in SETTLED.items()}

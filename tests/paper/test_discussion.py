@@ -233,7 +233,7 @@ def test_the_interval_is_that_of_a_rank_correlation(frames):
     heads, inside = 60, 0
     true = 6 / math.pi * math.asin(-0.6 / 2)
     base = {"window": 0, "length": 64, "occurrence": 0, "module": "m", "head": 0}
-    for _ in range(100):
+    for _ in range(60):
         x = draw.normal(size=heads)
         y = -0.6 * x + 0.8 * draw.normal(size=heads)
         curves = [base | CHOICE | {"layer": at, "rule": "model", "top_n": 16, "separability": value}
@@ -243,7 +243,7 @@ def test_the_interval_is_that_of_a_rank_correlation(frames):
         ]
         row = signs(frames.curves(curves), frames.left("heads", table)).row(0, named=True)
         inside += row["low"] <= true <= row["high"]
-    assert 88 <= inside <= 100
+    assert 53 <= inside <= 60
 
 
 def test_the_run_has_signs_of_its_heads(kept):

@@ -21,7 +21,8 @@ def _row(seed: int, keys: int = 30, dim: int = 8, sharp: float = 2.0):
 
 
 def _columns(points: list[dict], *names: str) -> torch.Tensor:
-    return torch.tensor([[point[name] for name in names] for point in points]).double()
+    values = [[point[name] for name in names] for point in points]
+    return torch.tensor(values, dtype=torch.float64)
 
 
 def test_weighted_points_keep_their_distance_from_s():

@@ -30,7 +30,7 @@ def _tested(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 12, 31, 144, 270])
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 12, 31, 144])
 def test_the_gap_that_is_rejected_is_scipys(size):
     values = {gap: _p_value(size, gap) for gap in range(1, size + 1)}
     for level in (0.001, 0.01, 0.05, 0.2):
@@ -146,13 +146,13 @@ def test_the_interval_and_the_smaller_number_of_heads(frames):
     distance = draw.normal(size=(40, 200))
     printed = draw.normal(size=(40, 200)) + np.linspace(2, 0, 40)[:, None]
     curves = _curves(frames, distance, printed)
-    row = critical(curves, 100, 20).row(by_predicate=_is("printed", 0.01), named=True)
+    found = critical(curves, 100, 20)
+    row = found.row(by_predicate=_is("printed", 0.01), named=True)
     assert row["low"] <= row["critical_n"] <= row["high"]
     assert row["low"] < row["high"]
     # A test of fewer heads stops rejecting earlier.
     assert row["few_heads"] < row["low"]
-    again = critical(curves, 100, 20)
-    assert again.equals(critical(curves, 100, 20))
+    assert critical(curves, 100, 20).equals(found)
     # As many heads as there are: nothing to draw.
     whole = critical(curves, 3, 200)
     assert whole["few_heads"].null_count() == len(whole)

@@ -7,6 +7,7 @@ from html import escape
 import pytest
 
 import headgauge
+import headgauge.report.notebook
 from headgauge.errors import InputError
 from headgauge.paper import Reproduction
 from headgauge.paper.result import read_timing

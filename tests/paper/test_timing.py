@@ -8,7 +8,6 @@ from headgauge.paper import ReproduceSettings, make_reproduction, quick, reprodu
 from headgauge.paper.choices import Choice
 from headgauge.paper.timing import LiteralTime, timing_table
 from headgauge.registry.published import ALGORITHMS, RUN_TIME, SECONDS
-from headgauge.theory.normalization.selection import top_n
 
 SETTINGS = ReproduceSettings(lengths=(32, 64, 128), windows=2)
 UNITS = {
@@ -101,19 +100,19 @@ def test_times_are_positive_and_from_a_part(model, tokens, settings, unchecked):
 @pytest.mark.parametrize("choice", [Choice("final"), Choice("value", "raw", "visible")])
 def test_the_captured_rows_are_the_models(model, tokens, settings, attended, choice):
     chosen = replace(settings, choice=choice)
-    head = timing._capture(_plan(model, tokens, chosen), chosen)
-    assert head is not None
+    rows, vectors = timing._capture(_plan(model, tokens, chosen), chosen)
+    assert vectors is not None
     places = [int((at + 0.5) * 110 / timing.ROWS) for at in range(timing.ROWS)]
     seen = attended(0, 110)
-    wanted = seen.weights[1, 3, places]  # the last head of the middle layer
-    assert torch.allclose(head.weights, wanted, rtol=1e-4, atol=1e-7)
-    assert head.visible.sum(-1).tolist() == [place + 1 for place in places]
+    for place, row in zip(places, rows, strict=True):
+        reach = 110 if choice.keys == "all" else place + 1
+        wanted = seen.weights[1, 3, place, :reach]  # the last head of the middle layer
+        assert torch.allclose(row.weights, wanted, rtol=1e-4, atol=1e-7)
+        assert torch.equal(row.vectors, vectors[:reach])
+        assert torch.allclose(torch.softmax(row.logits, 0), row.weights[: place + 1], atol=1e-6)
     if choice.vectors == "final":
-        assert torch.allclose(head.vectors, seen.final, atol=1e-5)
+        assert torch.allclose(vectors, seen.final, atol=1e-5)
     else:
-        assert head.vectors.shape == (110, 8)
-        lengths = head.vectors.norm(dim=-1)
+        assert vectors.shape == (110, 8)
+        lengths = vectors.norm(dim=-1)
         assert not torch.allclose(lengths, torch.ones_like(lengths), atol=1e-2)
-    a, x, selected = head.selected(2, 4)
-    assert len(a) == len(x) == (110 if choice.keys == "all" else places[2] + 1)
-    assert torch.equal(selected, top_n(a, 4))

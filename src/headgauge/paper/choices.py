@@ -15,6 +15,7 @@ from torch import Tensor
 
 from headgauge import normalizers
 from headgauge.errors import InputError
+from headgauge.measure.settings import check_among
 from headgauge.models import VECTOR_KINDS
 from headgauge.normalizers import Normalizer
 
@@ -31,13 +32,8 @@ class Choice:
     keys: str = "all"
 
     def __post_init__(self) -> None:
-        for what, given, known in (
-            ("vectors", self.vectors, VECTOR_KINDS),
-            ("scale", self.scale, SCALES),
-            ("keys", self.keys, KEYS),
-        ):
-            if given not in known:
-                raise InputError(f"no {what} named {given!r}; there are {', '.join(known)}")
+        for what, known in (("vectors", VECTOR_KINDS), ("scale", SCALES), ("keys", KEYS)):
+            check_among(what, (getattr(self, what),), known)
 
     @property
     def name(self) -> str:

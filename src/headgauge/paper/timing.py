@@ -105,66 +105,57 @@ def timing_table(
     return table
 
 
-class _Head(NamedTuple):
-    """The last head of the middle layer: its rows, as the closest choice sees them."""
+class _Row(NamedTuple):
+    """A query row of the last head of the middle layer, as the choice sees it."""
 
-    weights: Tensor  # (rows, keys)
-    logits: Tensor
-    visible: Tensor
-    counted: Tensor  # the keys that the choice is about
+    weights: Tensor  # of the keys that the choice is about
     vectors: Tensor
-
-    def selected(self, row: int, n: int) -> tuple[Tensor, Tensor, Tensor]:
-        counted = self.counted[row]
-        a = self.weights[row][counted]
-        return a, self.vectors[counted], top_n(a, n)
+    logits: Tensor  # of those that the row sees
 
 
 def literal_times(plan: Plan, settings: ReproduceSettings, heads: int) -> dict[str, LiteralTime]:
     """Times of the five loops over `heads` heads, from a sample."""
-    head = _capture(plan, settings)
-    if head is None:  # nothing to time it on
+    rows, vectors = _capture(plan, settings)
+    if vectors is None:  # nothing to time it on
         return {}
-    separation = separability.minimum_separation(head.vectors)  # once for all rows
+    separation = separability.minimum_separation(vectors)  # once for all rows
 
-    def distances(row: int, n: int, bound: bool = True) -> None:
-        a, x, chosen = head.selected(row, n)
+    def distances(row: _Row, n: int, bound: bool = True) -> None:
+        a, x, chosen = row.weights, row.vectors, top_n(row.weights, n)
         distance(a, x, chosen)
         if bound:
             _printed_bound(a, x, chosen)
         expected_distance.printed(a, x, n)
 
-    def separable(row: int, n: int) -> None:
-        a, x, chosen = head.selected(row, n)
+    def separable(row: _Row, n: int) -> None:
+        a, x, chosen = row.weights, row.vectors, top_n(row.weights, n)
         separability.separable_count(a, x, chosen)
         ball = separability.radius(a, x, chosen)
         xi = separability.xi(a, chosen, separation)
         separability.printed_lower_bound(xi, chosen, ball)
         separability.printed_upper_bound(xi, chosen, ball)
 
-    def sensitive(row: int, n: int) -> None:
-        seen = head.logits[row][head.visible[row]]
+    def sensitive(row: _Row, n: int) -> None:
         for _ in range(_TIMES):
-            direction = finite_difference.random_direction(seen)
-            finite_difference.sensitivity(seen, direction, 0.1, 1.0)
+            direction = finite_difference.random_direction(row.logits)
+            finite_difference.sensitivity(row.logits, direction, 0.1, 1.0)
 
     # Algorithm 1 repeats its loop at every length; a row's cost is linear in the keys it has.
     lengths = sum((each / settings.length) ** 2 for each in settings.lengths)
     tens = range(5, published.LARGEST_N + 1, 10)
     grid = len(settings.temperatures) * len(published.EPSILONS)
     # The step, the N it is timed at, and how often all rows of the head at these are in the loop.
-    loops: dict[str, tuple[Callable[[int, int], None], Sequence[int], float]] = {
+    loops: dict[str, tuple[Callable[[_Row, int], None], Sequence[int], float]] = {
         "1": (distances, [published.DISTANCE_N], heads * lengths),
         "2": (distances, published.DISTANCE_NS, heads),
         "3": (partial(distances, bound=False), tens, heads * published.LARGEST_N / len(tens)),
         "4": (separable, SEPARABILITY_NS, heads),
         "5": (sensitive, [1], heads * grid / _TIMES),
     }
-    reach = head.visible.sum(-1).tolist()
     found = {}
     for number, (step, top_ns, times) in loops.items():
         share = ROWS / (settings.length * times)
-        steps = [partial(step, row, n) for row in range(ROWS) for n in top_ns if n < reach[row]]
+        steps = [partial(step, row, n) for row in rows for n in top_ns if n < len(row.logits)]
         found[number] = LiteralTime(_seconds(steps) / share, share)
     return found
 
@@ -199,35 +190,35 @@ def _printed_bound(a: Tensor, x: Tensor, chosen: Tensor) -> Tensor:
     return outside * apart + longest * (mass * (~chosen).sum() - outside)
 
 
-def _capture(plan: Plan, settings: ReproduceSettings) -> _Head | None:
-    """Some rows of one head in a pass of their own."""
+def _capture(plan: Plan, settings: ReproduceSettings) -> tuple[list[_Row], Tensor | None]:
+    """Some rows of one head in a pass of their own, and the vectors of all keys."""
     loaded, choice = plan.loaded, settings.chosen
     unit = next(each for each in plan.units if each.key.length == settings.length)
     inputs = models.model_inputs(loaded, torch.tensor([unit.ids], dtype=torch.long))
     middle = len(models.attention_modules(loaded.model)) // 2
-    found: list[_Head] = []
+    rows: list[_Row] = []
+    every: Tensor | None = None
 
     def observer(call: models.ObservedCall) -> None:
-        x = None if call.layer != middle or found else vectors.of(call, choice.vectors)
+        nonlocal every
+        x = None if call.layer != middle or rows else vectors.of(call, choice.vectors)
         if x is None:
             return
         head = call.heads - 1
-        places = [int((at + 0.5) * call.queries / ROWS) for at in range(ROWS)]
-        blocks = [call.block(0, head, place, place + 1) for place in places]
-        weights, logits, visible = (
-            torch.stack([_widened(getattr(block, name)[0], call.keys) for block in blocks])
-            for name in ("weights", "logits", "visible")
-        )
-        seen = visible.bool()
-        counted = seen if choice.keys == "visible" else torch.ones_like(seen)
-        own = x[0, call.kv_head(head) if x.shape[1] > 1 else 0]
-        found.append(_Head(weights, logits, seen, counted, choice.scaled(own)))
+        every = choice.scaled(x[0, call.kv_head(head) if x.shape[1] > 1 else 0])
+        for at in range(ROWS):
+            place = int((at + 0.5) * call.queries / ROWS)
+            block = call.block(0, head, place, place + 1)
+            weights, logits = block.weights[0].cpu().double(), block.logits[0].cpu().double()
+            seen = block.visible[0].cpu()
+            if choice.keys == "visible":
+                own, counted = weights[seen], every[: block.reach][seen]
+            else:
+                own = torch.nn.functional.pad(weights, (0, call.keys - block.reach))
+                counted = every
+            rows.append(_Row(own, counted, logits[seen]))
 
     vectors = models.KeyVectors(loaded.model, inputs, (choice.vectors,))
     with torch.no_grad(), vectors, models.intercept(loaded.model, observer):
         loaded.model(**inputs)
-    return found[0] if found else None
-
-
-def _widened(row: Tensor, wide: int) -> Tensor:
-    return torch.nn.functional.pad(row.cpu().double(), (0, wide - len(row)))
+    return rows, every

@@ -10,10 +10,7 @@ BOUNDS = {"bound_range": "from the row's own range", "bound_mean": "by Jensen"}
 
 @claim("largest weight vanishes like 1/L", "Lemma 1; introduction", "1/L", free=True)
 def largest_vanishes(evidence: Evidence) -> Seen:
-    """As the context grows, attention weights collapse toward 1/L.
-
-    Like 1/L: the exponent of the mean largest weight is within `VANISHES`.
-    """
+    """As the context grows, attention weights collapse toward 1/L."""
     measures = ("largest_weight", "largest_off_sink", "top_mass")
     curve, off_sink, mass = evidence.curves("vanishing", *measures)
     found = curve.growth()
@@ -40,10 +37,7 @@ def largest_vanishes(evidence: Evidence) -> Seen:
 
 @claim("Corollary 1's bound is near", "Corollary 1", "a bound on every weight", free=True)
 def corollary_1_near(evidence: Evidence) -> Seen:
-    """Unless queries and keys are large, weights stay within e^{±2Δ/T}/L.
-
-    Near: the printed bound on the largest weight is within `BOUND_NEAR` of it, and below 1.
-    """
+    """Unless queries and keys are large, weights stay within e^{±2Δ/T}/L."""
     weight = evidence.curve("vanishing", "largest_weight").last
     longest = evidence.rows("vanishing", rule="model", length=weight["length"])
     rows = Curve((row["measure"], row) for row in longest)
@@ -67,10 +61,7 @@ def corollary_1_near(evidence: Evidence) -> Seen:
 
 @claim("vectors are isotropic", "Assumption 1", "uniform on a sphere")
 def vectors_isotropic(evidence: Evidence) -> Seen:
-    """Embeddings are uniform on a sphere, roughly isotropic.
-
-    Isotropic: the mean cosine is near 0, and the effective dimension near a uniform set's.
-    """
+    """Embeddings are uniform on a sphere, roughly isotropic."""
     row = evidence.row("vectors")
     uniform = row["dim"] * row["tokens"] / (row["dim"] + row["tokens"] - 1)
     cosine = abs(row["mean_cosine"]) <= limits.COSINE
@@ -89,10 +80,7 @@ def vectors_isotropic(evidence: Evidence) -> Seen:
 
 @claim("tokens keep their distance", "Assumption 2", "δ > 0")
 def tokens_apart(evidence: Evidence) -> Seen:
-    """Any two embeddings are at least δ > 0 apart.
-
-    Apart: the smallest distance of two tokens is more than rounding.
-    """
+    """Any two embeddings are at least δ > 0 apart."""
     row = evidence.row("vectors")
     others = "".join(
         f"; {each['vectors']}: δ = {each['delta']:.2g}, {each['same']:.0%} coincide"

@@ -38,10 +38,7 @@ def _over_length(evidence: Evidence, form: str) -> Curve:
 
 @claim("critical N is about .06 L", "Fig. 2c", "≈ .06 L")
 def critical_share(evidence: Evidence) -> Seen:
-    """The critical N, by a KS test at level .01, is below 6 % of L, about .06 L.
-
-    About .06 L: the draws of 144 heads lie within `CRITICAL` of the longest L.
-    """
+    """The critical N, by a KS test at level .01, is below 6 % of L, about .06 L."""
     printed = _over_length(evidence, "printed").last
     over = [_over_length(evidence, form) for form in ("appendix", "upper")]
     corrected, upper = (rows.last if rows else None for rows in over)
@@ -110,10 +107,7 @@ def _other_choices(evidence: Evidence) -> str:
 
 @claim("critical N is .06 L at every L", "Fig. 2c", "≈ .06 L at every L")
 def critical_over_length(evidence: Evidence) -> Seen:
-    """The critical-N curve is about .06 L.
-
-    The share stays within `CRITICAL` at every L from 256 on (below, .06 L is a few tokens).
-    """
+    """The critical-N curve is about .06 L."""
     curves = [
         Curve(each for each in _over_length(evidence, form).items() if each[0] >= limits.SHORTEST)
         for form in FORMS
@@ -138,10 +132,7 @@ def _share(row: Row) -> str:
 
 @claim("critical N grows sub-linearly", "Section 3.1", "sub-linear")
 def critical_sub_linear(evidence: Evidence) -> Seen:
-    """The critical-N curve grows sub-linearly.
-
-    Sub-linear, as the text has it: the exponent of the critical N in L is below 1.
-    """
+    """The critical-N curve grows sub-linearly."""
     growths = evidence.rows("fig2c_growth", level=LEVEL, rule="model")
     rows = Curve((row["expected"], row) for row in growths)
     first, longest = rows["printed"], _over_length(evidence, "printed").last

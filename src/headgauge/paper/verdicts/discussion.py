@@ -13,10 +13,7 @@ from headgauge.theory.normalization.coverage import multi_head_coverage
 
 @claim("3 heads at .8 cover 99 %", "Discussion", "99 %")
 def three_heads_cover(evidence: Evidence) -> Seen:
-    """Three heads with separability .8 cover 99 % of the top N.
-
-    Three heads of a layer, asked for the same tokens, separate `COVERED` of them together.
-    """
+    """Three heads with separability .8 cover 99 % of the top N."""
     three = evidence.row("coverage", heads=HEADS_TOGETHER)
     covered = three.reach("covered")
     ends = "" if covered.low == covered.high else f" ({covered.low:.3f} to {covered.high:.3f})"
@@ -33,10 +30,7 @@ def three_heads_cover(evidence: Evidence) -> Seen:
 
 @claim("entropy and N_s/N are early signs", "Guideline 2", "entropy up, N_s/N down")
 def signs_of_saturation(evidence: Evidence) -> Seen:
-    """A rising entropy or a drop in N_s/N shows that a head has saturated.
-
-    Over heads, a larger share of the largest entropy goes with a smaller N_s/N.
-    """
+    """A rising entropy or a drop in N_s/N shows that a head has saturated."""
     signs = [row for row in evidence.rows("signs") if row["correlation"] is not None]
     rows = Curve((row["sign"], row) for row in signs)
     entropy = rows["entropy_share"]
@@ -58,10 +52,7 @@ def signs_of_saturation(evidence: Evidence) -> Seen:
 
 @claim("length-aware rules restore separability", "Guideline 2", "restores separability")
 def length_aware_restores(evidence: Evidence) -> Seen:
-    """More heads or a length-aware rule can restore separability.
-
-    SSMax that equals softmax at n = 256 raises N_s/N at the longest L by `RESTORES`.
-    """
+    """More heads or a length-aware rule can restore separability."""
     gain = evidence.row("gains", measure="separability", rule=LENGTH_AWARE)
     settled = _settled(evidence)
     own, aware, full = settled["model"], settled[LENGTH_AWARE], settled.get("ssmax")
@@ -89,10 +80,7 @@ def _settled(evidence: Evidence) -> Curve:
     "Jacobians rise, separability does not",
 )
 def cold_is_no_gain(evidence: Evidence) -> Seen:
-    """Lowering T below .1 increases Jacobian norms without increasing separability.
-
-    From T = .1 to .01 the Jacobian norm rises by `RISES`, N_s/N by no more than `UNMOVED`.
-    """
+    """Lowering T below .1 increases Jacobian norms without increasing separability."""
     gain, norm = (
         evidence.row("gains", measure=measure, rule=COLD_RULES[1])
         for measure in ("separability", "jacobian")
@@ -115,10 +103,7 @@ def cold_is_no_gain(evidence: Evidence) -> Seen:
 
 @claim("run time", "Table 1", RUN_TIME, free=True)
 def run_time(evidence: Evidence) -> Seen:
-    """Algorithms 1 to 5 take 18 h 13 min on a 10-core laptop.
-
-    Another machine, another model: no verdict on a time.
-    """
+    """Algorithms 1 to 5 take 18 h 13 min on a 10-core laptop."""
     return Seen(
         "see the timing table",
         verdict=UNTESTABLE,

@@ -8,10 +8,7 @@ from headgauge.paper.evidence import Curve, Evidence, Interval, Seen, both, clai
 
 @claim("distance grows with L", "Fig. 2a", "linear")
 def distance_grows(evidence: Evidence) -> Seen:
-    """At N = 5 the true distance grows roughly linearly in L.
-
-    Linear: the slope of log d̃ over log L is within `LINEAR`.
-    """
+    """At N = 5 the true distance grows roughly linearly in L."""
     curve = evidence.curve("fig2a", "distance")
     found = curve.growth()
     return Seen(
@@ -24,10 +21,7 @@ def distance_grows(evidence: Evidence) -> Seen:
 
 @claim("expectation grows with L", "Fig. 2a", "linear")
 def expectation_grows(evidence: Evidence) -> Seen:
-    """At N = 5 the expected distance grows roughly linearly in L.
-
-    As the distance does, under both formulas.
-    """
+    """At N = 5 the expected distance grows roughly linearly in L."""
     curves = evidence.curves("fig2a", "expected_printed", "expected_appendix", "expected_upper")
     printed, corrected, upper = curves
     found = printed.growth(), corrected.growth()
@@ -118,10 +112,7 @@ def expectation_converges(evidence: Evidence) -> Seen:
 
 @claim("bound tightens", "Fig. 2b", "tightens")
 def bound_tightens(evidence: Evidence) -> Seen:
-    """The upper bound tightens as N grows towards 100.
-
-    Tightens: bound over distance is smaller at N = 100 than at N = 20.
-    """
+    """The upper bound tightens as N grows towards 100."""
     bound, upper, distance = evidence.curves("fig2b", "bound_printed", "bound_upper", "distance")
     changes = []
     for side in (0, 1):

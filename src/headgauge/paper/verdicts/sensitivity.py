@@ -74,10 +74,7 @@ def _enough(evidence: Evidence) -> bool:
 
 @claim("sensitivity follows 1/T", "Fig. 4", "1/T")
 def sensitivity_follows(evidence: Evidence) -> Seen:
-    """For T below .1 the curves follow 1/T.
-
-    1/T: the log–log slope over T up to .1 is within `FOLLOWS`, for the smallest ε.
-    """
+    """For T below .1 the curves follow 1/T."""
     judged, shown = _by_reading(evidence, _cold_growth, lambda found: found.told("T"))
     worst = NO_CURVE
     with suppress(NotMeasuredError):
@@ -145,10 +142,7 @@ def _spread_and_drop(curves: Curves) -> tuple[float, Interval, float]:
 
 @claim("smaller ε, larger g", "Fig. 4", "larger g for smaller ε")
 def smaller_steps_larger(evidence: Evidence) -> Seen:
-    """Smaller perturbations give larger g.
-
-    At every T below .1, g grows as ε shrinks; undecided where intervals overlap.
-    """
+    """Smaller perturbations give larger g."""
 
     def say(rows: list[list[Row]]) -> str:
         values = [[row["maximum"] for row in at] for at in rows]

@@ -18,10 +18,7 @@ from headgauge.registry.published import PLATEAU, SETTLED
 
 @claim("separability settles at .70–.85", "Fig. 3", ".70 to .85")
 def separability_settles(evidence: Evidence) -> Seen:
-    """N_s/N falls up to N ≈ 16, then stays between .70 and .85.
-
-    It falls to N = 16, and every mean from there to 100 is in .70 to .85.
-    """
+    """N_s/N falls up to N ≈ 16, then stays between .70 and .85."""
     curve = evidence.curve("fig3", "separability")
     early = [row["mean"] for n, row in curve.items() if n <= SETTLED]
     late = Curve((n, row) for n, row in curve.items() if n >= SETTLED)
