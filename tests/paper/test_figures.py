@@ -38,8 +38,9 @@ MEASURES = {
 }
 
 
-def test_a_length_is_theorys_on_the_models_own_attention(kept, attended, length=40):
+def test_a_length_is_theorys_on_the_models_own_attention(kept, attended):
     """All rows of the first window, twelve of the second."""
+    length = 40
     for measure, by_theory in MEASURES.items():
         first = attended(0, length).means(by_theory)
         second = attended(1, length).means(by_theory, rows=12)
@@ -80,7 +81,8 @@ def test_figure_2a_has_the_lengths_of_the_run(kept):
 # Figure 2b
 
 
-def test_distances_at_an_n_are_theorys(kept, attended, n=20):
+def test_distances_at_an_n_are_theorys(kept, attended):
+    n = 20
     measures = {
         "distance": lambda a, x: distance(a, x, top_n(a, n)),
         "bound_centroid": lambda a, x: distance_bounds.centroid_bound(a, x, top_n(a, n)),
