@@ -11,6 +11,7 @@ from headgauge.paper.evidence import (
     Interval,
     NotMeasuredError,
     Row,
+    Seen,
     both,
     claim,
     word,
@@ -152,7 +153,7 @@ def test_what_is_absent_cannot_be_tested():
 
         How it is tested.
         """
-        return Curve().last
+        return Seen(str(Curve().last), UNTESTABLE)
 
     assert (look.claim, look.where, look.paper) == ("a claim", "Fig. 9", "much")
     assert look.statement == "A statement over two lines."

@@ -7,7 +7,6 @@ proves nothing there.
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -53,18 +52,20 @@ def closest(table: pl.DataFrame) -> Choice:
 def _row(curves: pl.DataFrame, critical: pl.DataFrame) -> dict[str, Any]:
     near = curves.filter(pl.col("top_n") <= LARGEST_N)
     settled = near.filter(pl.col("top_n") >= SETTLED)
-    means = _means(settled, ("top_n",), "separability")
-    heads = [_in_band(value) for value in _means(settled, HEAD, "separability").values()]
+    distances = _means(near, "top_n", measure="distance")
+    means = _means(settled, "top_n", measure="separability")
     low, high = min(means.values(), default=None), max(means.values(), default=None)
+    heads = [_in(PLATEAU, each) for each in _means(settled, *HEAD, measure="separability").values()]
     by_form = {row["expected"]: row for row in critical.iter_rows(named=True)}
     printed, corrected = (
         critical_n(by_form[form]) if form in by_form else None for form in ("printed", "appendix")
     )
     share = None if printed is None else printed / by_form["printed"]["length"]
+    there = [distances[n,] for n in (1, 20, 100) if (n,) in distances]
     meets = [
-        share is not None and limits.CRITICAL[0] <= share <= limits.CRITICAL[1],
-        low is not None and high is not None and _in_band(low) and _in_band(high),
-        _levels_off(near),
+        _in(limits.CRITICAL, share),
+        _in(PLATEAU, low) and _in(PLATEAU, high),
+        len(there) == 3 and moved(*there) < limits.LEVELLED,
     ]
     return {
         "critical_n": printed,
@@ -89,17 +90,11 @@ def _off(share: float | None, low: float | None, high: float | None) -> float:
     return doublings + abs(plateau - middle) / half
 
 
-def _levels_off(near: pl.DataFrame) -> bool:
-    means = _means(near, ("top_n",), "distance")
-    there = [means[n,] for n in (1, 20, 100) if (n,) in means]
-    return len(there) == 3 and moved(*there) < limits.LEVELLED
-
-
-def _means(table: pl.DataFrame, by: Sequence[str], measure: str) -> dict[tuple[Any, ...], float]:
+def _means(table: pl.DataFrame, *by: str, measure: str) -> dict[tuple[Any, ...], float]:
     """Means of what is there, which do not depend on the order of the rows."""
     groups = table.drop_nulls(measure).group_by(by).agg(measure)
     return {tuple(name): mean(values) for *name, values in groups.iter_rows()}
 
 
-def _in_band(value: float) -> bool:
-    return PLATEAU[0] <= value <= PLATEAU[1]
+def _in(ends: tuple[float, float], value: float | None) -> bool:
+    return value is not None and ends[0] <= value <= ends[1]

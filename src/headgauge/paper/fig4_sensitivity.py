@@ -45,43 +45,38 @@ class Drawn(NamedTuple):
     visible: Tensor
     seen: Tensor
     over_all: Tensor
+    scaling: float | None  # of the logits, where it is known
 
 
 def probe(rows: int, temperatures: tuple[float, ...], seed: tuple[int, ...]) -> Probe:
     """The model's own softmax on some rows of a head."""
-
-    def measured(call: models.ObservedCall, drawn: Drawn) -> Measured:
-        scaling = call.scaling if isinstance(call, models.AttentionCall) else None
-        return _directions(drawn, scaling, temperatures)
-
-    return _probe("sensitivity", rows, temperatures, seed, measured)
+    return _probe("sensitivity", rows, seed, temperatures, lambda rows: _own(rows, temperatures))
 
 
 def rule_probe(rows: int, rules: Sequence[str], seed: tuple[int, ...]) -> Probe:
     """Other rules on some rows of a head."""
 
-    def measured(call: models.ObservedCall, drawn: Drawn) -> Measured:
+    def measured(drawn: Drawn) -> Measured:
         return {("scaled", UNDER.format(name)): _changes(drawn, name) for name in rules}
 
-    return _probe("rules", rows, RULE_TEMPERATURES, seed, measured)
+    return _probe("rules", rows, seed, RULE_TEMPERATURES, measured)
 
 
 def _probe(
     part: str,
-    rows: int,
-    temperatures: tuple[float, ...],
+    count: int,
     seed: tuple[int, ...],
-    measured: Callable[[models.ObservedCall, Drawn], Measured],
+    temperatures: tuple[float, ...],
+    measured: Callable[[Drawn], Measured],
 ) -> Probe:
     def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
-        blocks = [measured(head.call, each) for each in drawn(head, rows, seed)]
-        return [
-            head.where | {"logits": logits, "direction": direction} | row
-            for logits, direction in (blocks[0] if blocks else ())
-            for row in _rows(
-                np.concatenate([each[logits, direction] for each in blocks], axis=-1), temperatures
-            )
-        ]
+        blocks = list(map(measured, drawn(head, count, seed)))
+        found: list[dict[str, Any]] = []
+        for logits, direction in blocks[0] if blocks else ():
+            values = np.concatenate([each[logits, direction] for each in blocks], axis=-1)
+            place = head.where | {"logits": logits, "direction": direction}
+            found += [place | row for row in _rows(values, temperatures)]
+        return found
 
     return Probe("sensitivity", part, (), measure)
 
@@ -92,6 +87,7 @@ def drawn(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[Drawn]:
     The vectors depend on the seed and on which head it is, not on the order of the heads.
     """
     call: models.ObservedCall = head.call
+    scaling = call.scaling if isinstance(call, models.AttentionCall) else None
     draw = np.random.default_rng((*seed, call.layer, call.occurrence, head.head))
     for block in call.blocks(256, heads=[head.head]):
         picked = spread_rows(block.start, block.stop, call.queries, count)
@@ -106,7 +102,7 @@ def drawn(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[Drawn]:
         over_all = over_all[:, : logits.shape[1]]
         seen = torch.where(visible, over_all, 0.0)
         seen = seen / torch.linalg.vector_norm(seen, dim=-1, keepdim=True)
-        yield Drawn(logits, visible, seen, over_all)
+        yield Drawn(logits, visible, seen, over_all, scaling)
 
 
 def _rows(values: np.ndarray, temperatures: tuple[float, ...]) -> Iterator[dict[str, Any]]:
@@ -127,8 +123,8 @@ def _rows(values: np.ndarray, temperatures: tuple[float, ...]) -> Iterator[dict[
             }
 
 
-def _directions(rows: Drawn, scaling: float | None, temperatures: tuple[float, ...]) -> Measured:
-    logits, visible, seen, over_all = rows
+def _own(rows: Drawn, temperatures: tuple[float, ...]) -> Measured:
+    logits, visible, seen, over_all, scaling = rows
     grid = (temperatures, EPSILONS)
     found = engine.sensitivity(logits, visible, *grid, seen)
     measures = {

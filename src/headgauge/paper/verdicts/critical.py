@@ -1,6 +1,8 @@
 """Figure 2c: the critical N, with as many heads as GPT-2 has where there are more."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from headgauge.paper import limits
 from headgauge.paper.evidence import Curve, Evidence, Growth, Interval, Row, Seen, both, claim, word
@@ -9,7 +11,7 @@ from headgauge.registry.published import GPT2_HEADS, LEVEL
 FORMS = ("printed", "appendix")
 
 
-def critical_n(row: Row) -> int | None:
+def critical_n(row: Mapping[str, Any]) -> int | None:
     """With 144 heads where there are more, else with all."""
     return row["critical_n"] if row["few_found"] is None else row["few_heads"]
 
