@@ -3,7 +3,6 @@
 from itertools import product
 
 import polars as pl
-import pytest
 
 from headgauge.paper.evidence import Evidence, Seen
 from headgauge.paper.verdicts import (
@@ -34,21 +33,20 @@ WORDS = (REPRODUCED, PRINTED_ONLY, NOT_REPRODUCED, UNDECIDED, FEW_ROWS, UNTESTAB
 R, P, N, U, F, X = WORDS
 
 
-@pytest.mark.parametrize(
-    ("judging", "verdict"),
-    [
-        ((R, R), R), ((R, R, R), R), ((R, P), P), ((P, P), P), ((N, N), N),
-        ((R, N), DEPENDS), ((P, N), DEPENDS), ((R, R, N), DEPENDS), ((R, U, N), DEPENDS),
-        ((R, U), U), ((P, U), U), ((U, U), U), ((N, U), N), ((N, F), N),
-        ((R, F), F), ((U, F), F), ((F, F), F),
-        ((X, X), X), ((X,), X), ((), X),
-        ((R,), ONE_TEXT), ((N,), ONE_TEXT), ((P,), ONE_TEXT), ((U,), ONE_TEXT), ((F,), F),
-        ((R, X), ONE_TEXT), ((N, X), ONE_TEXT), ((R, N, X), DEPENDS), ((R, R, X), R),
-    ],
-)  # fmt: skip
-def test_texts_that_all_judge(judging, verdict):
-    assert joint(judging) == verdict
-    assert joint(judging[::-1]) == verdict
+ALL_JUDGE = [
+    ((R, R), R), ((R, R, R), R), ((R, P), P), ((P, P), P), ((N, N), N),
+    ((R, N), DEPENDS), ((P, N), DEPENDS), ((R, R, N), DEPENDS), ((R, U, N), DEPENDS),
+    ((R, U), U), ((P, U), U), ((U, U), U), ((N, U), N), ((N, F), N),
+    ((R, F), F), ((U, F), F), ((F, F), F),
+    ((X, X), X), ((X,), X), ((), X),
+    ((R,), ONE_TEXT), ((N,), ONE_TEXT), ((P,), ONE_TEXT), ((U,), ONE_TEXT), ((F,), F),
+    ((R, X), ONE_TEXT), ((N, X), ONE_TEXT), ((R, N, X), DEPENDS), ((R, R, X), R),
+]  # fmt: skip
+
+
+def test_texts_that_all_judge():
+    for judging, verdict in ALL_JUDGE:
+        assert joint(judging) == joint(judging[::-1]) == verdict, judging
 
 
 # What the judging text says (down) and what the choosing one says (across).
@@ -62,9 +60,9 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize(("judging", "choosing"), list(product(WORDS, WORDS)))
-def test_one_text_judges_and_one_was_for_choosing(judging, choosing):
-    assert joint([judging], choosing) == TABLE[judging][choosing]
+def test_one_text_judges_and_one_was_for_choosing():
+    for judging, choosing in product(WORDS, WORDS):
+        assert joint([judging], choosing) == TABLE[judging][choosing], (judging, choosing)
 
 
 def test_what_held_where_it_was_chosen_is_no_evidence():
