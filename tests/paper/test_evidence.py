@@ -102,8 +102,8 @@ def test_slopes_on_logarithms():
         with pytest.raises(NotMeasuredError):
             few.growth()
     wide = Growth(0.5, Interval(0.4, 0.6))
-    assert (wide.told(), wide.told(ends=False)) == ("L^0.50 (0.40 to 0.60)", "L^0.50")
-    assert Growth(-1.0, Interval(-1.0, -1.0)).told("T") == "T^-1.00"
+    assert (wide.in_words(), wide.in_words(ends=False)) == ("L^0.50 (0.40 to 0.60)", "L^0.50")
+    assert Growth(-1.0, Interval(-1.0, -1.0)).in_words("T") == "T^-1.00"
 
 
 def test_the_slopes_that_intervals_allow():
@@ -125,8 +125,8 @@ def test_intervals_of_means_and_ratios():
     assert (alone.reach(), banded.reach()) == ((2.0, 2.0), (1.0, 3.0))
     assert Row(maximum=2.0, low=None, high=4.0).reach("maximum") == (2.0, 2.0)
     assert Interval(1.0, 2.0).over(Interval(4.0, 8.0)) == (0.125, 0.5)
-    assert alone.told(1) == "2.0"
-    assert Row(change=2.0, low=1.0, high=3.0).told(1, "change") == "2.0 (1.0 to 3.0)"
+    assert alone.in_words(1) == "2.0"
+    assert Row(change=2.0, low=1.0, high=3.0).in_words(1, "change") == "2.0 (1.0 to 3.0)"
 
 
 def test_a_curve_is_that_of_the_models_own_rule(frames):

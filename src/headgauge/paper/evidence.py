@@ -39,7 +39,7 @@ class Interval(NamedTuple):
 class Row(dict[str, Any]):
     """A row of a figure's table."""
 
-    def told(self, digits: int = 0, name: str = "mean") -> str:
+    def in_words(self, digits: int = 0, name: str = "mean") -> str:
         """A number with its interval, where there is one."""
         number, low, high = (self[each] for each in (name, "low", "high"))
         ends = "" if low is None else f" ({low:.{digits}f} to {high:.{digits}f})"
@@ -61,7 +61,7 @@ class Growth(NamedTuple):
     exponent: float
     interval: Interval
 
-    def told(self, of: str = "L", ends: bool = True) -> str:
+    def in_words(self, of: str = "L", ends: bool = True) -> str:
         low, high = self.interval
         wide = f" ({low:.2f} to {high:.2f})" if ends and high - low >= 0.005 else ""
         return f"{of}^{round(self.exponent, 2) + 0.0:.2f}{wide}"  # + 0.0: no "-0.00"
@@ -83,7 +83,7 @@ class Curve(dict[Any, Row]):
 
     def at_longest(self, digits: int = 0) -> str:
         """The value at the longest L, in words."""
-        return f"{self.last.told(digits)} at L = {max(self)}"
+        return f"{self.last.in_words(digits)} at L = {max(self)}"
 
     def over(self, other: "Curve") -> dict[int, float]:
         """The ratios of the means, where both are."""
@@ -106,7 +106,7 @@ class Curve(dict[Any, Row]):
     def power(self, ends: bool = True) -> str:
         """The growth in words, if there is one."""
         try:
-            return self.growth().told(ends=ends)
+            return self.growth().in_words(ends=ends)
         except NotMeasuredError:
             return NO_CURVE
 

@@ -14,7 +14,7 @@ def largest_vanishes(evidence: Evidence) -> Seen:
     measures = ("largest_weight", "largest_off_sink", "top_mass")
     curve, off_sink, mass = evidence.curves("vanishing", *measures)
     found = curve.growth()
-    shown = [f"{found.told()}; {curve.at_longest(2)}"]
+    shown = [f"{found.in_words()}; {curve.at_longest(2)}"]
     for other, words in ((off_sink, "off the first token"), (mass, "the 16 heaviest")):
         if other:
             shown.append(f"{words} {other.power(ends=False)}, {other.at_longest(2)}")

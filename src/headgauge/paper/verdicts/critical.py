@@ -49,7 +49,7 @@ def critical_share(evidence: Evidence) -> Seen:
     for form in FORMS:
         rows = evidence.rows("fig2c", rule="model", expected=form, length=length)
         rows.sort(key=lambda row: row["level"])
-        shown.append("; ".join(map(_told, rows)) or "not measured")
+        shown.append("; ".join(map(_in_words, rows)) or "not measured")
     n = upper and upper["critical_n"]
     return Seen(
         shown[0],
@@ -60,7 +60,7 @@ def critical_share(evidence: Evidence) -> Seen:
     )
 
 
-def _told(row: Row) -> str:
+def _in_words(row: Row) -> str:
     """The first reading, and all heads beside it."""
     drawn = row["few_found"] is not None
     n, (low, high), at = critical_n(row), _draws(row), f"at level {row['level']:g}"
@@ -149,7 +149,7 @@ def critical_sub_linear(evidence: Evidence) -> Seen:
         below_one = growth.interval.below(limits.SUB_LINEAR)
         # Draws without one at every L may be those that grow fastest: they keep it undecided.
         holds.append(below_one if found >= limits.FOUND or below_one is False else None)
-        shown.append(f"{growth.told()}, in {found:.0%} of the draws")
+        shown.append(f"{growth.in_words()}, in {found:.0%} of the draws")
     return Seen(
         f"{shown[0]} of {first['heads']} heads, L = {first['shortest']} to {first['longest']}",
         verdict=word(*holds, judged=longest["rows"] >= limits.ROWS),

@@ -43,7 +43,8 @@ def signs_of_saturation(evidence: Evidence) -> Seen:
     falls = entropy.reach("correlation").below(limits.SIGN)
     return Seen(
         f"rank correlation of entropy and N_s/N over {entropy['heads']} heads: "
-        f"{entropy.told(2, 'correlation')}" + (f"; others with N_s/N: {others}" if others else ""),
+        f"{entropy.in_words(2, 'correlation')}"
+        + (f"; others with N_s/N: {others}" if others else ""),
         verdict=word(falls, judged=bool(shares) and shares.last.enough()),
         comment="Whether they come early needs training, which is not done here: tested is whether "
         "they are signs of the same thing over the heads of one model.",
@@ -59,7 +60,7 @@ def length_aware_restores(evidence: Evidence) -> Seen:
     two = evidence.rows("coverage", heads=2)
     return Seen(
         f"N_s/N at N = {SETTLED}, L = {own['length']}: {own['mean']:.3f}, with SSMax that "
-        f"equals softmax at n = 256 {aware['mean']:.3f}, a change of {gain.told(3, 'change')}"
+        f"equals softmax at n = 256 {aware['mean']:.3f}, a change of {gain.in_words(3, 'change')}"
         + (f"; with s = 1 {full['mean']:.3f}" if full else "")
         + (f"; two heads cover {two[0]['covered']:.2f}" if two else ""),
         verdict=word(gain.reach("change").above(limits.RESTORES), judged=gain.enough()),
@@ -91,9 +92,9 @@ def cold_is_no_gain(evidence: Evidence) -> Seen:
     rises = norm.reach("change").above(limits.RISES)
     stays = gain.reach("change").below(limits.UNMOVED)
     return Seen(
-        f"from T = .1 to .01 the exact norm, in the mean over heads, is {norm.told(2, 'change')} "
-        f"times as large; N_s/N at N = {SETTLED} goes from {warm['mean']:.3f} to "
-        f"{cold['mean']:.3f}, by {gain.told(3, 'change')}"
+        "from T = .1 to .01 the exact norm, in the mean over heads, is "
+        f"{norm.in_words(2, 'change')} times as large; N_s/N at N = {SETTLED} goes from "
+        f"{warm['mean']:.3f} to {cold['mean']:.3f}, by {gain.in_words(3, 'change')}"
         + (f" ({own['mean']:.3f} at the model's own T)" if own else ""),
         verdict=word(both(rises, stays), judged=gain.enough() and norm["rows"] >= limits.ROWS),
         comment="T multiplies the model's own temperature. The mean norm over rows tends to a "

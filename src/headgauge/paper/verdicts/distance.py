@@ -12,7 +12,7 @@ def distance_grows(evidence: Evidence) -> Seen:
     curve = evidence.curve("fig2a", "distance")
     found = curve.growth()
     return Seen(
-        f"{found.told()}; {curve.at_longest()}",
+        f"{found.in_words()}; {curve.at_longest()}",
         verdict=word(found.interval.within(*limits.LINEAR), judged=curve.last.enough()),
         comment="Linear growth means that s does not shrink: in the regime of Lemma 1, where "
         "weights vanish like 1/L, the distance would be bounded.",
@@ -27,9 +27,9 @@ def expectation_grows(evidence: Evidence) -> Seen:
     found = printed.growth(), corrected.growth()
     linear = [each.interval.within(*limits.LINEAR) for each in found]
     return Seen(
-        f"{found[0].told()}; {printed.at_longest()}",
+        f"{found[0].in_words()}; {printed.at_longest()}",
         verdict=word(*linear, judged=printed.last.enough()),
-        corrected=f"{found[1].told()}; {corrected.at_longest(2)} (eq. 24); its upper side "
+        corrected=f"{found[1].in_words()}; {corrected.at_longest(2)} (eq. 24); its upper side "
         f"{upper.power()}{f'; {upper.at_longest(1)}' if upper else ''}",
         comment="The true expectation is at most (N + 1) max‖x‖ at any length; the printed "
         "expression grows like (L − N)‖x̄‖.",
@@ -75,7 +75,7 @@ def distance_levels_off(evidence: Evidence) -> Seen:
     shares = [share, *(moved(*(row.reach()[side] for row in there)) for side in (0, 1))]
     level = Interval(min(shares), max(shares)).below(limits.LEVELLED)
     return Seen(
-        ", ".join(row.told() for row in there) + " at N = 1, 20, 100",
+        ", ".join(row.in_words() for row in there) + " at N = 1, 20, 100",
         verdict=word(level, judged=curve.last.enough()),
         comment=f"After N = 20 it moves by {share:.0%} of its rise before. For larger N it falls "
         "to 0 at N = L, because fewer tokens are left to be summed over.",

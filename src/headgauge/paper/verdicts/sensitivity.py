@@ -75,11 +75,11 @@ def _enough(evidence: Evidence) -> bool:
 @claim("sensitivity follows 1/T", "Fig. 4", "1/T")
 def sensitivity_follows(evidence: Evidence) -> Seen:
     """For T below .1 the curves follow 1/T."""
-    judged, shown = _by_reading(evidence, _cold_growth, lambda found: found.told("T"))
+    judged, shown = _by_reading(evidence, _cold_growth, lambda found: found.in_words("T"))
     worst = NO_CURVE
     with suppress(NotMeasuredError):
         growth = _cold_growth(_curves(evidence, "scaled", "worst"))
-        worst = f"worst direction: {growth.told('T')}"
+        worst = f"worst direction: {growth.in_words('T')}"
     row = next(iter(_smallest(_curves(evidence, *evidence.reading)).values()))
     ends = (
         f"At T = {row['temperature']:g} a few rows near a tie decide: g = {row['maximum']:.2g}, "
