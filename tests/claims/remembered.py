@@ -4,6 +4,7 @@ import functools
 import hashlib
 import importlib
 import inspect
+import io
 import pickle
 import sys
 from collections.abc import Callable
@@ -40,6 +41,19 @@ def name_of(code: Any) -> Name:
     return code.co_filename, code.co_qualname
 
 
+class _Arguments(pickle.Pickler):
+    """Arguments as bytes, the same for the same ones; torch's own way of writing tensors is not."""
+
+    def persistent_id(self, obj: Any) -> Any:
+        return (tuple(obj.shape), obj.numpy().tobytes()) if isinstance(obj, Tensor) else None
+
+
+def key_of(arguments: Any) -> bytes:
+    written = io.BytesIO()
+    _Arguments(written).dump(arguments)
+    return hashlib.sha256(written.getbuffer()).digest()
+
+
 class Remembered:
     """A costly function. What it gave is kept, with the names of all functions that had a part in
     it, and serves for as long as none of those is the broken one."""
@@ -53,7 +67,7 @@ class Remembered:
         self.kept: dict[bytes, tuple[Any, set[Name]]] = {}
 
     def __call__(self, *args, **kwargs):
-        key = hashlib.sha256(pickle.dumps((args, kwargs))).digest()
+        key = key_of((args, kwargs))
         value, parts = self.kept.get(key, (None, {self.now_broken}))
         if self.now_broken in parts:
             value, parts = self.traced(*args, **kwargs)
@@ -65,14 +79,14 @@ class Remembered:
 
     def traced(self, *args, **kwargs) -> tuple[Any, set[Name]]:
         """What the function gives, and all that ran for it."""
-        parts, before = set(), sys.getprofile()
+        parts, before = set(), sys.gettrace()
         self.under_way.append(parts)
-        sys.setprofile(lambda frame, event, _: self.under_way[-1].add(name_of(frame.f_code)))
+        sys.settrace(lambda frame, event, _: self.under_way[-1].add(name_of(frame.f_code)))
         try:
             value = self.function(*args, **kwargs)
             return list(value) if inspect.isgenerator(value) else value, parts
         finally:
-            sys.setprofile(before)
+            sys.settrace(before)
             self.under_way.pop()
 
 

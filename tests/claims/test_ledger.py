@@ -25,12 +25,12 @@ def test_the_ledger_is_complete_and_in_order():
 
 # What simulates takes very many steps and what enumerates very many sets, whose shapes are checked
 # where particles and E are tested.
-UNCHECKED = ("D", "4", "5", "6", "7")
+UNCHECKED = {"4", "5", "6", "7", "22", *(f"D{k}" for k in range(1, 12))}
 
 
 @functools.cache
 def outcome_of(claim: claims.Claim) -> claims.Outcome:
-    with shapes_unchecked() if claim.id.startswith(UNCHECKED) else nullcontext():
+    with shapes_unchecked() if claim.id.strip("'") in UNCHECKED else nullcontext():
         return next(claims.run([claim]))
 
 

@@ -142,12 +142,11 @@ def sparse_rules() -> Finding:
             if alpha == 2 or kind != RISING:
                 law.append(long / random_logits.entmax_largest(alpha, density, 100_000))
                 law.append(count / random_logits.entmax_support(alpha, density, 100_000))
-            exponent = math.log(long / short) / math.log(100)
-            slopes.append(exponent * alpha)
+            slopes.append(math.log(long / short) / math.log(100) * alpha)
             name = f"largest weight, alpha={alpha:g}, {kind}, L=1000 and 100000"
             numbers[name] = f"{short:.3g}, {long:.3g}"
             name = f"its exponent in L; -1/{alpha:g} is {-1 / alpha:.3g}; {kind}"
-            numbers[name] = exponent
+            numbers[name] = slopes[-1] / alpha
     numbers["weights and supports over the law at L=100000, smallest"] = lowest(law)
     numbers["the same, largest"] = highest(law)
     return Finding(
