@@ -19,6 +19,10 @@ from headgauge.claims import sampling
 # The same for the same arguments.
 COSTLY = {
     "claims.discussion": "_accepted _sharp_row",
+    "claims.dynamics": "states_at",
+    "claims.dynamics_clocks": "states_at",
+    "claims.dynamics_speed": "_published_stack _uniform_start states_at",
+    "claims.dynamics_synchrony": "states_at",
     "claims.expected_distance": "enumerations moments_are_exact",
     "claims.limits": "_cap_broken",
     "claims.rules": "_price _stability _without_a_lead",
@@ -56,7 +60,7 @@ def key_of(arguments: Any) -> bytes:
 
 class Remembered:
     """A costly function. What it gave is kept, with the names of all functions that had a part in
-    it, and serves for as long as none of those is the broken one."""
+    it, and serves as long as the broken one has no part in anything it gave."""
 
     now_broken: Name | None = None
     under_way: list[set[Name]] = []  # noqa: RUF012  (one for all of them)
@@ -65,12 +69,17 @@ class Remembered:
         functools.update_wrapper(self, function)
         self.function = function
         self.kept: dict[bytes, tuple[Any, set[Name]]] = {}
+        self.known: set[Name] = set()
 
     def __call__(self, *args, **kwargs):
+        if self.now_broken in self.known:  # as it is: to watch it takes longer
+            return self.function(*args, **kwargs)
         key = key_of((args, kwargs))
-        value, parts = self.kept.get(key, (None, {self.now_broken}))
-        if self.now_broken in parts:
+        if key in self.kept:
+            value, parts = self.kept[key]
+        else:
             value, parts = self.traced(*args, **kwargs)
+            self.known |= parts
             if self.now_broken not in parts and not any(map(_stands_in, parts)):
                 self.kept[key] = value, parts
         for outer in self.under_way:

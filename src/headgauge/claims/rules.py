@@ -62,15 +62,15 @@ def sharp_stable_scalable() -> Finding:
     prices = [_price(each, 1_000) for each in leads]
     pays = close(prices, [trade_off.lipschitz_price(each) for each in leads])
     # Softmax reaches the same confidence only at a temperature that falls with the length.
-    softmax, reached, bounds = normalizers.get("softmax"), [], []
+    softmax, reached = normalizers.get("softmax"), []
     for length in LENGTHS:
         temperature = trade_off.softmax_temperature(0.7 * lead, confidence, length)
         reached.append(softmax(sampling.one_winner(length, 0.7 * lead) / temperature)[0])
-        temperature = trade_off.softmax_temperature(lead, confidence, length)
-        bounds.append(sensitivity.corollary_3(temperature))
+    colder = [trade_off.softmax_temperature(lead, confidence, length) for length in LENGTHS]
+    bounds = [sensitivity.corollary_3(temperature) for temperature in colder]
     softmax_pays = (
         close(reached, confidence)
-        and close(bounds[-1], sensitivity.spectral_norm(sampling.flat(2), temperature))
+        and close(bounds[-1], sensitivity.spectral_norm(sampling.flat(2), colder[-1]))
         and bounds[-1] > 2 * bounds[0]
     )
     return Finding(

@@ -49,7 +49,8 @@ def lemma_1() -> Finding:
             for top, reached in ((bound, upper), (-bound, lower)):
                 extreme = normalise(function, one_winner(length, top, -top))[0].item()
                 attained.append(abs(extreme / reached - 1))
-        best += [c1 / (lower * length), c2 / (upper * length)]
+        lower, upper = vanishing.lemma_1_bounds(least, most, LENGTHS[-1])
+        best += [c1 / (lower * LENGTHS[-1]), c2 / (upper * LENGTHS[-1])]
     zero_allowed = sampling.winners(functools.partial(normalise, _positive_only), 1.0, -1.0)
     half = 0.5 * math.log(LENGTHS[-1])
     growing = torch.softmax(one_winner(LENGTHS[-1], half, -half), -1)[0].item()
