@@ -28,8 +28,8 @@ def mutated(function: Callable, old: str, new: str):
     assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in {function}"
     namespace = dict(function.__globals__)
     exec(compile(source.replace(old, new), inspect.getfile(function), "exec"), namespace)
-    found = namespace[function.__name__]
-    return checking(found).__code__
+    code = checking(namespace[function.__name__]).__code__
+    return code.replace(co_qualname=function.__code__.co_qualname)
 
 
 def find(name: str) -> Callable:
