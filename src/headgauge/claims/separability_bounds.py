@@ -9,7 +9,8 @@ from torch import Tensor
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import Draws, close, doubles, full, highest, violated
 from headgauge.claims.separability import xi_of
-from headgauge.theory.normalization import separability, separability_bounds
+from headgauge.theory.normalization import separability
+from headgauge.theory.normalization import separability_bounds as bounds
 from headgauge.theory.normalization.distance import distances_to_context
 from headgauge.theory.normalization.selection import top_n
 
@@ -34,9 +35,7 @@ def _simulated_radius_check() -> tuple[int, int, int]:
             for ball in (0.1, 0.2, 0.35, 0.5, 0.8):
                 inside = (each <= ball).to(torch.float64).mean(-1)
                 mean, error = inside.mean(), inside.std() / math.sqrt(draws)
-                lower, upper = separability_bounds.fixed_radius_bounds(
-                    alpha, _everything(alpha), ball, dim
-                )
+                lower, upper = bounds.fixed_radius_bounds(alpha, _everything(alpha), ball, dim)
                 slack = 4 * error + 1e-9
                 broken += int(not lower - slack <= mean <= upper + slack)
                 useful += int(lower > 0.1 or upper < 0.9)
@@ -52,8 +51,8 @@ def _exact_radius_check() -> int:
     radii = torch.linspace(0.01, 2.0, 20, dtype=torch.float64).tolist()
     for dim, ball in itertools.product((2, 3, 8, 64), radii):
         cosine = ((ball / 2) ** 2 - first**2 - second**2) / (2 * first * second)
-        exact = separability_bounds.cap_probability(cosine, dim)
-        lower, upper = separability_bounds.fixed_radius_probabilities(
+        exact = bounds.cap_probability(cosine, dim)
+        lower, upper = bounds.fixed_radius_probabilities(
             rows, _everything(rows), ball, dim, sphere_radius=2.0
         )
         broken += violated(lower, exact, upper)
@@ -68,11 +67,11 @@ def _moments_are_exact() -> bool:
     cross = [4 * (p * q) ** 2 * m**4 / dim for p, q in ((a, b), (a, c), (b, c))]
 
     def moments(row: Tensor, dim: int, m: float) -> list[Tensor]:
-        found = separability_bounds.square_moments(row, _everything(row), dim, m)
+        found = bounds.square_moments(row, _everything(row), dim, m)
         return [values[0] for values in found]
 
     two, three = (moments(doubles(row), dim, m) for row in ([0.3, a, b], [0.3, a, b, c]))
-    line = separability_bounds.mean_bounds(*moments(full(0.25, 3), 1, 1.0))
+    line = bounds.mean_bounds(*moments(full(0.25, 3), 1, 1.0))
     found = [*two, three[1], *line]
     by_hand = [m**2 * (a * a + b * b), cross[0], sum(cross), 0.25, 0.25 * math.sqrt(2)]
     return close(found, by_hand)
@@ -82,15 +81,15 @@ def _put_together() -> bool:
     """Both sides by hand where the log-Sobolev half decides: A = 1/8, v = (2/400)(1/64 − 1/128)."""
     row = doubles([0.5, 0.25, 0.25])
 
-    def bounds(ball: float) -> tuple[Tensor, Tensor]:
-        return separability_bounds.fixed_radius_probabilities(row, _everything(row), ball, 400)
+    def at(ball: float) -> tuple[Tensor, Tensor]:
+        return bounds.fixed_radius_probabilities(row, _everything(row), ball, 400)
 
-    together = separability_bounds.fixed_radius_bounds(row, _everything(row), 0.3, 400)
+    together = bounds.fixed_radius_bounds(row, _everything(row), 0.3, 400)
     mean = math.sqrt(0.125)
     least = mean / math.sqrt(1 + 2 / 400 / 2)
     tails = [math.exp(-399 * t**2 / 0.25) for t in (0.45 - mean, least - 0.25)]
-    return close(together, [each.mean() for each in bounds(0.3)]) and close(
-        [1 - bounds(0.45)[0][0], bounds(0.25)[1][0]], tails, 1e-12
+    return close(together, [each.mean() for each in at(0.3)]) and close(
+        [1 - at(0.45)[0][0], at(0.25)[1][0]], tails, 1e-12
     )
 
 
@@ -104,14 +103,14 @@ def _tails_are_sharp() -> tuple[bool, float]:
     holds, exponent = True, math.nan
     for dim, m in ((2, 1.0), (16, 2.0), (400, 1.0), (40_000, 3.0)):
         t = m * torch.linspace(0.1, 8.0, 80, dtype=torch.float64) / math.sqrt(dim)
-        beyond = separability_bounds.cap_probability(-t / m, dim)
-        bound = separability_bounds.deviation_bound(t, torch.ones_like(t), dim, m)
+        beyond = bounds.cap_probability(-t / m, dim)
+        bound = bounds.deviation_bound(t, torch.ones_like(t), dim, m)
         # A point with a weight of .5 is half as steep.
-        half = separability_bounds.deviation_bound(t / 2, torch.full_like(t, 0.25), dim, m)
+        half = bounds.deviation_bound(t / 2, torch.full_like(t, 0.25), dim, m)
         holds &= violated(beyond, bound, tolerance=0.0) == 0 and close(half, bound)
         exponent = (torch.log(beyond[-1]) / torch.log(bound[-1])).item()
     q, t = 0.2, doubles(0.3)
-    holds &= close(separability_bounds.cantelli(t, t**2 * q / (1 - q)), q)
+    holds &= close(bounds.cantelli(t, t**2 * q / (1 - q)), q)
     return holds, exponent
 
 
@@ -124,8 +123,8 @@ def _random_radius_check() -> tuple[float, int]:
         alpha = draw.weights(length, sharpness=sharpness)
         selected = top_n(alpha, n)
         x = 2 * draw.sphere(length, dim)
-        expected = separability_bounds.expected_count_given_selected(alpha, x, selected, 2.0)
-        lower = separability_bounds.expected_count_lower_bound(alpha, x, selected, 2.0)
+        expected = bounds.expected_count_given_selected(alpha, x, selected, 2.0)
+        lower = bounds.expected_count_lower_bound(alpha, x, selected, 2.0)
         broken += violated(lower, expected)
         fresh = torch.where(selected[:, None], x, 2 * draw.sphere(draws, length, dim))
         rows, chosen = alpha.expand(draws, length), selected.expand(draws, length)
@@ -133,11 +132,11 @@ def _random_radius_check() -> tuple[float, int]:
         error = counted.std() / math.sqrt(draws)
         deviations.append((counted.mean() - expected).abs() / (error + 1e-9))
         # A single selected key coincides with s.
-        alone = separability_bounds.expected_count_given_selected(alpha, x, top_n(alpha, 1), 2.0)
+        alone = bounds.expected_count_given_selected(alpha, x, top_n(alpha, 1), 2.0)
         broken += int(not close(alone, 1.0))
     # F_d by hand: half of 1 + c on the sphere, an arc on the circle.
     cosine = doubles([-0.7, 0.0, 0.4])
-    caps = [separability_bounds.cap_probability(cosine, dim) for dim in (3, 2)]
+    caps = [bounds.cap_probability(cosine, dim) for dim in (3, 2)]
     broken += int(not close(caps, [(1 + cosine) / 2, 1 - torch.arccos(cosine) / math.pi]))
     return highest(deviations), broken
 
