@@ -19,7 +19,7 @@ KINDS = (
 )
 
 
-def make_rows(kind: str, batch: int = 12, length: int = 8, dim: int = 4) -> tuple[Tensor, Tensor]:
+def make_rows(kind: str, batch: int = 6, length: int = 8, dim: int = 4) -> tuple[Tensor, Tensor]:
     source = torch.Generator().manual_seed(7)
     logits = torch.randn(batch, length, dtype=torch.float64, generator=source)
     vectors = torch.randn(batch, length, dim, dtype=torch.float64, generator=source)
@@ -47,10 +47,11 @@ def make_rows(kind: str, batch: int = 12, length: int = 8, dim: int = 4) -> tupl
     return torch.softmax(logits, -1), vectors
 
 
-@pytest.fixture(params=KINDS)
-def rows(request: pytest.FixtureRequest) -> tuple[Tensor, Tensor]:
-    """(weights, vectors) of one kind: 12 rows, 8 keys, 4 dimensions, float64."""
-    return make_rows(request.param)
+@pytest.fixture(scope="session")
+def rows() -> tuple[Tensor, Tensor]:
+    """(weights, vectors): six rows of each kind, 8 keys, 4 dimensions, float64."""
+    weights, vectors = zip(*map(make_rows, KINDS), strict=True)
+    return torch.cat(weights), torch.cat(vectors)
 
 
 def at_most(smaller: Tensor, larger: Tensor, relative: float = 1e-9) -> bool:

@@ -7,7 +7,7 @@ from scipy import special, stats
 from torch import Tensor
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import close, generator, normal, orthonormal, sphere, weights
+from headgauge.claims.sampling import Draws, close, doubles, full, named, orthonormal
 from headgauge.theory.normalization import coverage, expected_distance, kolmogorov_smirnov
 from headgauge.theory.normalization.distance import distance, distances_to_context
 from headgauge.theory.normalization.selection import selected_mass, top_n
@@ -24,12 +24,12 @@ def heads_cover() -> Finding:
 
     In theory.normalization.coverage: multi_head_coverage, heads_needed.
     """
-    source = generator(26)
+    draw = Draws(26)
     tokens, p, heads = 200_000, 0.8, 3
-    seen = torch.rand(heads, tokens, generator=source) < p
+    seen = draw.events(p, heads, tokens)
     shared = seen.any(0).to(torch.float64).mean().item()
     # Heads that choose for themselves: another head looks at half of this head's top-N tokens.
-    own = torch.rand(heads, tokens, generator=source) < 0.5
+    own = draw.events(0.5, heads, tokens)
     own[0] = True
     apart = (seen & own).any(0).to(torch.float64).mean().item()
     formula = coverage.multi_head_coverage(p, heads)
@@ -89,12 +89,10 @@ def appendix_slips() -> Finding:
     In theory.normalization.distance: distances_to_context.
     """
     # Eqs. (29), (31) and (34): each printed form must fail and each mended one hold.
-    source = generator(27)
-    alpha = weights(12, sharpness=1.0, source=source)
-    x = sphere(12, 4, source=source)
+    draw = Draws(27)
+    alpha, x = draw.weights(12), draw.sphere(12, 4)
     selected = top_n(alpha, 5)
-    others = [j for j in range(12) if bool(selected[j])]
-    i = others.pop(0)
+    i, *others = selected.nonzero()[:, 0].tolist()
     true = distances_to_context(alpha, x, selected)[i].item() ** 2
     pairs = [(j, k) for j in others for k in others]
     eq31 = sum((alpha[j] * alpha[k] * (x[i] @ x[j])).item() for j, k in pairs)
@@ -105,8 +103,8 @@ def appendix_slips() -> Finding:
     t = 1e-3
     extreme = math.log(math.cosh(t)) / t**2
     # (34) about P(X ≤ r), for the distances of many random rows.
-    rows = sphere(4000, 12, 4, source=source)
-    distances = distances_to_context(alpha.expand(4000, 12), rows, selected.expand(4000, 12))[:, i]
+    rows = alpha.expand(4000, 12), draw.sphere(4000, 12, 4), selected.expand(4000, 12)
+    distances = distances_to_context(*rows)[:, i]
     above = below = 0
     for radius in (0.2, 0.3, 0.4, 0.6):
         share = (distances <= radius).to(torch.float64).mean().item()
@@ -141,12 +139,15 @@ def _statistic(first: Tensor, second: Tensor) -> Tensor:
     return (one - other).abs().amax(-1).to(torch.float64) / first.shape[-1]
 
 
-def _accepted(shift: float, heads: int, source: torch.Generator, draws: int = 500) -> float:
-    """How often two normal samples whose means differ by this part of their spread pass."""
-    first = normal(draws, heads, source=source)
-    second = normal(draws, heads, source=source) + shift
-    passes = _statistic(first, second) < kolmogorov_smirnov.detectable(heads, LEVEL) - 1e-9
-    return passes.to(torch.float64).mean().item()
+def _accepted(shift: float) -> dict[int, float]:
+    """How often two normal samples whose means differ by this part of their spread pass, by the
+    number of heads."""
+    draw, shares = Draws(32), {}
+    for heads in (HEADS // 4, HEADS, 4 * HEADS):
+        found = _statistic(draw.normal(500, heads), draw.normal(500, heads) + shift)
+        passes = found < kolmogorov_smirnov.detectable(heads, LEVEL) - 1e-9
+        shares[heads] = passes.to(torch.float64).mean().item()
+    return shares
 
 
 def _sharp_row() -> tuple[float, float, float]:
@@ -156,22 +157,23 @@ def _sharp_row() -> tuple[float, float, float]:
     one of them alone, d̃ > E; between the two d̃ = E.
     """
     length, rest = 12, 0.01
-    x = torch.ones(length, 2, dtype=torch.float64) / math.sqrt(2)
-    x[0], x[1] = torch.tensor([1.0, 0.0]), torch.tensor([-1.0, 0.0])
+    x = full(1 / math.sqrt(2), length, 2)
+    x[:2] = doubles([[1.0, 0.0], [-1.0, 0.0]])
 
     def row(difference: float) -> tuple[Tensor, Tensor, Tensor]:
-        alpha = torch.full((length,), rest / (length - 2), dtype=torch.float64)
+        alpha = full(rest / (length - 2), length)
         alpha[0], alpha[1] = (1 - rest + difference) / 2, (1 - rest - difference) / 2
         selected = top_n(alpha, 2)
-        return distance(alpha, x, selected), expected_distance.exact(alpha, x, 2), alpha
+        mass = selected_mass(alpha, selected)
+        return distance(alpha, x, selected), expected_distance.exact(alpha, x, 2), mass
 
     low, high = 0.0, 0.9
     for _ in range(60):
         middle = (low + high) / 2
         value, expected, _ = row(middle)
         low, high = (middle, high) if bool(value < expected) else (low, middle)
-    value, expected, alpha = row(low)
-    return value.item(), expected.item(), selected_mass(alpha, top_n(alpha, 2)).item()
+    value, expected, mass = row(low)
+    return value.item(), expected.item(), mass.item()
 
 
 @claim(
@@ -196,48 +198,44 @@ def acceptance() -> Finding:
     In theory.normalization.kolmogorov_smirnov: p_value, detectable; in
     theory.normalization.expected_distance: exact.
     """
-    source = generator(32)
-    limit = kolmogorov_smirnov.detectable(HEADS, LEVEL)
+    test = kolmogorov_smirnov
+    limit, more = test.detectable(HEADS, LEVEL), test.detectable(4 * HEADS, LEVEL)
     # The quantiles of two normals .4 of their spread apart: exact samples, nothing drawn.
-    places = torch.arange(HEADS, dtype=torch.float64)
-    quantiles = torch.special.ndtri((places + 0.5) / HEADS)
+    quantiles = torch.special.ndtri((torch.arange(HEADS, dtype=torch.float64) + 0.5) / HEADS)
     apart = _statistic(quantiles, quantiles + 0.4).item()
     population = 2 * float(special.ndtr(0.2)) - 1
-    more = kolmogorov_smirnov.detectable(4 * HEADS, LEVEL)
-    passes = {heads: _accepted(0.3, heads, source) for heads in (36, HEADS, 4 * HEADS)}
-    falls = passes[36] > passes[HEADS] > 0.5 > passes[4 * HEADS]
+    passes = _accepted(0.3)
+    few, own, many = passes.values()
+    different = apart < limit and population > more and few > own > 0.5 > many
     # One and the same order of heads: every single one has d̃ above E.
     expected = torch.exp(quantiles)
     paired = _statistic(expected, 1.3 * expected).item()
     value, mean, mass = _sharp_row()
+    by_hand = expected_distance.exact(*orthonormal(6), 2)
+    uniform = not (close(value, mean) and mass > 0.98 and close(by_hand, 2 / 3 * math.sqrt(3)))
     # The reflection formula against scipy's own enumeration.
     excess = round(limit * HEADS)
-    exact = True
+    exact = test.p_value(excess, HEADS) <= LEVEL < test.p_value(excess - 1, HEADS)
     for shift in (0.3, 0.5):
         other = quantiles + shift
         oracle = stats.kstest(quantiles.numpy(), other.numpy(), method="exact")[1]
-        own = round(_statistic(quantiles, other).item() * HEADS)
-        exact &= close(kolmogorov_smirnov.p_value(own, HEADS), float(oracle))
-    exact &= kolmogorov_smirnov.p_value(excess, HEADS) <= LEVEL
+        counted = round(_statistic(quantiles, other).item() * HEADS)
+        exact &= close(test.p_value(counted, HEADS), float(oracle))
     # Two samples of three always differ by one count: (15 − 6 + 1)·2 of 20.
-    exact &= close([kolmogorov_smirnov.p_value(k, 3) for k in (0, 1)], 1.0)
-    exact &= kolmogorov_smirnov.p_value(excess - 1, HEADS) > LEVEL
-    different = apart < limit and population > more and falls
-    one_sided = paired < limit
-    by_hand = expected_distance.exact(*orthonormal(6), 2)
-    uniform = not (close(value, mean) and mass > 0.98 and close(by_hand, 2 / 3 * math.sqrt(3)))
+    exact &= close([test.p_value(k, 3) for k in (0, 1)], 1.0)
     return Finding(
-        printed=uniform or not (different and one_sided),
-        corrected=exact and close(limit, 28 / 144) and close(more, 56 / 576),
+        printed=uniform or not (different and paired < limit),
+        corrected=exact and close([limit, more], [28 / 144, 56 / 576]),
         numbers={
             "smallest distance of two samples that is rejected, 144 heads, level .01": limit,
             "the same with 576 heads": more,
             "distance of two normals .4 of their spread apart": population,
             "of their 144 quantiles": apart,
-            **{
-                f"share accepted with {heads} heads when means differ by .3 of the spread": share
-                for heads, share in passes.items()
-            },
+            **named(
+                "share accepted with {} heads when means differ by .3 of the spread",
+                passes,
+                passes.values(),
+            ),
             "distance when every one of 144 heads has 1.3 times its E": paired,
             "a row with d = E: weight of its two selected keys": mass,
             "its d and E": f"{value:.6g}, {mean:.6g}",

@@ -1,35 +1,26 @@
 """Rows 3 to 3'': Theorem 1.1, the bound on d̃ for a fixed set."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import (
-    close,
-    doubles,
-    flat,
-    generator,
-    highest,
-    lowest,
-    rows,
-    violated,
-    weights,
-)
+from headgauge.claims.sampling import Draws, close, doubles, flat, full, highest, lowest, violated
 from headgauge.theory.normalization import distance_bounds
 from headgauge.theory.normalization.distance import distance
 from headgauge.theory.normalization.selection import top_n
 
 
-def _attained(bound, alpha: Tensor, selected: Tensor) -> bool:
+def _attained(bound: Callable[..., Tensor], alpha: Tensor, selected: Tensor) -> bool:
     """Whether a bound of Theorem 1.1 is exact in both of its terms.
 
     Identical vectors leave only the second term, selected vectors at the origin only the first.
     """
     same = doubles([0.6, 0.8]).expand(*alpha.shape, 2)
     apart = torch.where(selected[..., None], 0.0, 2 * same)
-    return all(
-        close(bound(alpha, x, selected), distance(alpha, x, selected)) for x in (same, apart)
-    )
+    rows = [(alpha, x, selected) for x in (same, apart)]
+    return all(close(bound(*row), distance(*row)) for row in rows)
 
 
 @claim("3", "Theorem 1.1", Verdict.TRUE)
@@ -47,33 +38,29 @@ def top_n_set() -> Finding:
     """
     broken = worse = sandwich_broken = peeled_broken = 0
     ratios, widths, closest = [], [], []
-    for alpha, x in rows(40, 24, 6, generator(3)):
+    for alpha, x in Draws(3).rows(40, 24, 6):
         for n in (1, 2, 5, 12, 23):
-            selected = top_n(alpha, n)
-            value = distance(alpha, x, selected)
-            printed = distance_bounds.printed_bound(alpha, x, selected)
-            centroid = distance_bounds.centroid_bound(alpha, x, selected)
-            lower, upper = distance_bounds.sandwich(alpha, x, selected)
-            inner_lower, inner_upper = distance_bounds.sandwich(alpha, x, selected, peel=1)
+            row = alpha, x, top_n(alpha, n)
+            value = distance(*row)
+            printed = distance_bounds.printed_bound(*row)
+            centroid = distance_bounds.centroid_bound(*row)
+            lower, upper = distance_bounds.sandwich(*row)
+            inner_lower, inner_upper = distance_bounds.sandwich(*row, peel=1)
             broken += violated(value, printed)
-            worse += violated(value, centroid) + violated(centroid, printed)
-            sandwich_broken += violated(lower, value) + violated(value, upper)
-            peeled_broken += violated(lower, inner_lower) + violated(inner_upper, upper)
-            peeled_broken += violated(inner_lower, value) + violated(value, inner_upper)
+            worse += violated(value, centroid, printed)
+            sandwich_broken += violated(lower, value, upper)
+            peeled_broken += violated(lower, inner_lower, value, inner_upper, upper)
             ratios.append(printed / value)
             closest.append(centroid / value)
             widths.append(inner_upper / inner_lower)
     width = torch.cat(widths).median().item()
-    alpha = weights(40, 24, sharpness=1.0, source=generator(3))
+    alpha = Draws(3).weights(40, 24)
     selected = top_n(alpha, 5)
     # Equal y_i outside I: both sides of the sandwich are the distance; and of the peeled one even
     # if the last token, which is not selected, is of another kind.
-    equal = flat(24)
-    first = top_n(equal, 5)
-    x = doubles([0.6, 0.8]).repeat(24, 1)
-    heavy = torch.cat([x[:-1], -10 * x[-1:]])
-    sides = distance_bounds.sandwich(equal, x, first)
-    peeled = distance_bounds.sandwich(equal, heavy, first, peel=1)
+    equal, x = flat(24), doubles([0.6, 0.8]).repeat(24, 1)
+    plain = equal, x, top_n(equal, 5)
+    heavy = equal, torch.cat([x[:-1], -10 * x[-1:]]), plain[2]
     return Finding(
         printed=broken == 0,
         # Holding is not enough: a bound that says something is close to what it bounds.
@@ -81,8 +68,8 @@ def top_n_set() -> Finding:
         and width < 1.1
         and lowest(closest) < 1.01
         and _attained(distance_bounds.centroid_bound, alpha, selected)
-        and close(sides, distance(equal, x, first))
-        and close(peeled, distance(equal, heavy, first)),
+        and close(distance_bounds.sandwich(*plain), distance(*plain))
+        and close(distance_bounds.sandwich(*heavy, peel=1), distance(*heavy)),
         informative=_attained(distance_bounds.printed_bound, alpha, selected),
         numbers={
             "violations in 3000 rows": broken,
@@ -106,29 +93,25 @@ def arbitrary_set() -> Finding:
 
     In theory.normalization.distance_bounds: absolute_bound.
     """
-    alpha = doubles([0.9, 0.1])
-    x = torch.ones(2, 1, dtype=torch.float64)
-    second = torch.tensor([False, True])
-    value = distance(alpha, x, second).item()
-    printed = distance_bounds.printed_bound(alpha, x, second).item()
+    example = doubles([0.9, 0.1]), full(1.0, 2, 1), torch.tensor([False, True])
+    value = distance(*example).item()
+    printed = distance_bounds.printed_bound(*example).item()
 
-    source = generator(4)
+    draw = Draws(4)
+    bounds = distance_bounds.absolute_bound, distance_bounds.centroid_bound
     broken = total = corrected_broken = 0
     ratios, attained = [], []
-    for row, vectors in rows(40, 12, 4, source):
-        chosen = torch.rand(row.shape, generator=source) < 0.3
+    for alpha, x in draw.rows(40, 12, 4):
+        chosen = draw.events(0.3, *alpha.shape)
         chosen[..., 0] = True
-        d = distance(row, vectors, chosen)
-        broken += violated(d, distance_bounds.printed_bound(row, vectors, chosen))
-        absolute = distance_bounds.absolute_bound(row, vectors, chosen)
-        corrected_broken += violated(d, absolute)
+        row = alpha, x, chosen
+        d = distance(*row)
+        absolute, centroid = (bound(*row) for bound in bounds)
+        broken += violated(d, distance_bounds.printed_bound(*row))
+        corrected_broken += violated(d, absolute) + violated(d, centroid)
         ratios.append(absolute / d)
-        corrected_broken += violated(d, distance_bounds.centroid_bound(row, vectors, chosen))
-        attained += [
-            _attained(bound, row, chosen)
-            for bound in (distance_bounds.absolute_bound, distance_bounds.centroid_bound)
-        ]
-        total += len(row)
+        attained += [_attained(bound, alpha, chosen) for bound in bounds]
+        total += len(alpha)
     return Finding(
         printed=not (close(value, 0.8) and close(printed, -0.8) and broken > 0),
         corrected=corrected_broken == 0 and all(attained),
@@ -153,13 +136,11 @@ def slides_square() -> Finding:
 
     In theory.normalization.distance_bounds: slides_bound, printed_bound.
     """
-    length, n = 12, 4
-    alpha = flat(length)
-    x = torch.full((length, 1), 0.5, dtype=torch.float64)
-    selected = top_n(alpha, n)
-    value = distance(alpha, x, selected).item()
-    slides = distance_bounds.slides_bound(alpha, x, selected).item()
-    printed = distance_bounds.printed_bound(alpha, x, selected).item()
+    alpha = flat(12)
+    row = alpha, full(0.5, 12, 1), top_n(alpha, 4)
+    value = distance(*row).item()
+    slides = distance_bounds.slides_bound(*row).item()
+    printed = distance_bounds.printed_bound(*row).item()
     return Finding(
         printed=not (close(value, 1.0) and close(slides, value / 2)),
         corrected=close(printed, value),

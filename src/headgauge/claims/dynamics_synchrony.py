@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headgauge.claims.dynamics import NOTES, attention
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import doubles, generator, highest, lowest, normal
+from headgauge.claims.sampling import Draws, doubles, highest, lowest
 from headgauge.particles import equiangular, schemes, sphere
 from headgauge.particles.attention import Attention
 from headgauge.particles.inner_products import InnerProducts
@@ -95,7 +95,7 @@ def _least_found(tokens: int, beta: float) -> tuple[float, float]:
         (slope,) = torch.autograd.grad(rate, free)
         return rate.item(), slope.numpy()
 
-    start = normal(3 * tokens, source=generator(tokens)).numpy()
+    start = Draws(tokens).normal(3 * tokens).numpy()
     found = minimize(rate_and_slope, start, jac=True, method="L-BFGS-B", tol=1e-12)
     rate, norm = first(torch.tensor(found.x))
     return rate.item(), (rate / norm).item()

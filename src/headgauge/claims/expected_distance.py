@@ -8,36 +8,26 @@ import torch
 from torch import Tensor
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import (
-    close,
-    flat_ones,
-    generator,
-    highest,
-    normal,
-    orthonormal,
-    rows,
-    violated,
-    weights,
-)
+from headgauge.claims.sampling import Draws, close, flat_ones, highest, orthonormal, violated
 from headgauge.theory.normalization import expected_distance, jensen_gap
 from headgauge.theory.normalization.selection import weighted
 
-SMALL = tuple((length, n) for length in (3, 4, 6) for n in range(1, length))
 
-
-def enumerations() -> Iterator[tuple[Tensor, Tensor, int, Tensor]]:
-    """Small rows for which E is known exactly."""
-    source = generator(5)
-    for length, n in SMALL:
-        for alpha, x in rows(3, length, 3, source):
-            yield alpha, x, n, expected_distance.exact(alpha, x, n)
+def enumerations() -> Iterator[tuple[tuple[Tensor, Tensor, int], Tensor]]:
+    """Small rows (weights, vectors, N), and E, which is known exactly."""
+    draw = Draws(5)
+    for length in (3, 4, 6):
+        for n in range(1, length):
+            for alpha, x in draw.rows(3, length, 3):
+                yield (alpha, x, n), expected_distance.exact(alpha, x, n)
 
 
 def moments_are_exact() -> bool:
     """m_i and V_i against the mean and the variance over all sets that leave i out."""
-    source = generator(5)
-    alpha, x = weights(4, 5, sharpness=1.0, source=source), normal(4, 5, 3, source=source)
+    draw = Draws(5)
+    alpha, x = draw.weights(4, 5), draw.normal(4, 5, 3)
     y = weighted(alpha, x)
+    exact = []
     for n, i in itertools.product(range(1, 5), range(5)):
         others = [j for j in range(5) if j != i]
         sums = [y[:, list(drawn)].sum(1) for drawn in itertools.combinations(others, n)]
@@ -45,11 +35,8 @@ def moments_are_exact() -> bool:
         mean = away.mean(0)
         variance = ((away - mean) ** 2).sum(-1).mean(0)
         centre, spread = expected_distance.conditional_moments(alpha, x, n)
-        if not close(centre[:, i], torch.linalg.vector_norm(mean, dim=-1)):
-            return False
-        if not close(spread[:, i], variance):
-            return False
-    return True
+        exact.append(close([centre[:, i], spread[:, i]], [mean.norm(dim=-1), variance]))
+    return all(exact)
 
 
 @claim("4", "Theorem 1.2, main text", Verdict.FALSE)
@@ -68,21 +55,17 @@ def main_text() -> Finding:
     printed = expected_distance.printed(alpha, x, 9).item()
     epsilon = jensen_gap.printed(alpha, x, 9).item()
     ratios, widths, broken = [], [], 0
-    for row, vectors, n, truth in enumerations():
-        ratios.append(expected_distance.printed(row, vectors, n) / truth)
-        lower, upper = expected_distance.sandwich(row, vectors, n)
-        broken += violated(lower, truth) + violated(truth, upper)
+    for row, truth in enumerations():
+        lower, upper = expected_distance.sandwich(*row)
+        broken += violated(lower, truth, upper)
+        ratios.append(expected_distance.printed(*row) / truth)
         widths.append(upper / lower)
     ratio, width = torch.cat(ratios), torch.cat(widths).median().item()
     upper = expected_distance.sandwich(*orthonormal(6), 2)[1]
+    by_hand = expected_distance.printed(*flat_ones(5), 2)
     return Finding(
         # 0.8 exceeds 0.1 by more than the 0.056 that it may.
-        printed=not (
-            close(exact, 0.8)
-            and close(printed, 0.1)
-            and close(epsilon, 0.05625)
-            and close(expected_distance.printed(*flat_ones(5), 2), 0.9)
-        ),
+        printed=not close([exact, printed, epsilon, by_hand], [0.8, 0.1, 0.05625, 0.9]),
         corrected=broken == 0
         and width < 1.5
         and moments_are_exact()
@@ -111,10 +94,11 @@ def equation_24() -> Finding:
     In theory.normalization.expected_distance: appendix.
     """
     broken, last = 0, []
-    for row, vectors, n, truth in enumerations():
-        lower = expected_distance.appendix(row, vectors, n)
+    for row, truth in enumerations():
+        lower = expected_distance.appendix(*row)
         broken += violated(lower, truth)
-        if n == row.shape[-1] - 1:
+        alpha, _, n = row
+        if n == alpha.shape[-1] - 1:
             last.append((truth - lower).abs() / truth)
     return Finding(
         printed=broken == 0,
@@ -156,15 +140,15 @@ def slides_square() -> Finding:
 
     In theory.normalization.expected_distance: slides, appendix.
     """
-    source = generator(6)
-    alpha, x = next(iter(rows(1, 6, 3, source)))
-    exact = expected_distance.exact(alpha, 2 * x, 2) / expected_distance.exact(alpha, x, 2)
-    slides = expected_distance.slides(alpha, 2 * x, 2) / expected_distance.slides(alpha, x, 2)
-    eq24 = expected_distance.appendix(alpha, 2 * x, 2) / expected_distance.appendix(alpha, x, 2)
+    alpha, x = next(Draws(6).rows(1, 6, 3))
+    exact, slides, eq24 = (
+        form(alpha, 2 * x, 2) / form(alpha, x, 2)
+        for form in (expected_distance.exact, expected_distance.slides, expected_distance.appendix)
+    )
     # By hand: ν = 1 leaves ‖α_i x_i‖² = .01 ten times, and one key in ten is left out.
     by_hand = expected_distance.slides(*flat_ones(10), 9)
     return Finding(
-        printed=not (close(exact, 2.0) and close(slides, 4.0) and close(by_hand, 0.01)),
+        printed=not close([exact, slides, by_hand], [2.0, 4.0, 0.01]),
         corrected=close(eq24, exact) and close(expected_distance.appendix(*flat_ones(10), 9), 0.8),
         numbers={
             "factor on E when x doubles": exact.item(),

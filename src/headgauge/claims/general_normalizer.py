@@ -1,12 +1,15 @@
 """Rows 12 to 12'': Lemma 2, the Jacobian of any normaliser of the form (3)."""
 
+import itertools
 import math
 
 import torch
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import close, doubles, flat, generator, highest, normal, violated
-from headgauge.theory.normalization import general_normalizer, sensitivity
+from headgauge.claims.sampling import Draws, close, doubles, flat, full, highest, violated
+from headgauge.claims.sensitivity import covariance
+from headgauge.theory.normalization import general_normalizer as general
+from headgauge.theory.normalization import sensitivity
 
 
 @claim("12", "Lemma 2, eq. (13)", Verdict.FALSE)
@@ -21,51 +24,44 @@ def lemma_2() -> Finding:
 
     In theory.normalization.general_normalizer: lemma_2_printed, logarithmic_bound, projector_bound.
     """
-    length = 400
-    values = torch.full((length,), 10.0, dtype=torch.float64)
-    values[0] = 5.0 * length
+    values = full(10.0, 400)
+    values[0] = 5.0 * 400
     slopes = -torch.expm1(-values)  # softplus'(l) = 1 − e^{−softplus(l)}
-    norm = general_normalizer.spectral_norm(values, slopes).item()
-    printed = general_normalizer.lemma_2_printed(values, slopes).item()
+    norm = general.spectral_norm(values, slopes).item()
+    printed = general.lemma_2_printed(values, slopes).item()
 
-    source = generator(22)
-    broken = 0
+    draw, broken = Draws(22), 0
+    functions = (
+        (torch.exp, torch.exp),
+        (torch.nn.functional.softplus, torch.sigmoid),
+        (lambda z: 1 + z**2, lambda z: 2 * z),
+    )
+    bounds = (
+        general.logarithmic_bound,
+        general.projector_bound,
+        general.smallest_value_bound,
+        general.euclidean_bound,
+    )
     for spread in (0.1, 1.0, 5.0):
-        logits = spread * normal(50, 20, source=source)
-        for function, derivative in (
-            (torch.exp, torch.exp),
-            (torch.nn.functional.softplus, torch.sigmoid),
-            (lambda z: 1 + z**2, lambda z: 2 * z),
-        ):
-            f, df = function(logits), derivative(logits)
-            exact = general_normalizer.spectral_norm(f, df)
-            for bound in (
-                general_normalizer.logarithmic_bound,
-                general_normalizer.projector_bound,
-                general_normalizer.smallest_value_bound,
-                general_normalizer.euclidean_bound,
-            ):
-                broken += violated(exact, bound(f, df))
+        logits = spread * draw.normal(50, 20)
+        for (function, derivative), bound in itertools.product(functions, bounds):
+            row = function(logits), derivative(logits)
+            broken += violated(general.spectral_norm(*row), bound(*row))
     # Two of them are attained: by softmax, and by a constant slope.
-    exponential = torch.exp(normal(50, 20, source=source))
-    constant = torch.full_like(exponential, 0.7)
+    exponential = torch.exp(draw.normal(50, 20))
     off = highest(
-        (bound(exponential, df) / general_normalizer.spectral_norm(exponential, df) - 1).abs()
+        (bound(exponential, df) / general.spectral_norm(exponential, df) - 1).abs()
         for bound, df in (
-            (general_normalizer.logarithmic_bound, 2 * exponential),
-            (general_normalizer.projector_bound, constant),
+            (general.logarithmic_bound, 2 * exponential),
+            (general.projector_bound, torch.full_like(exponential, 0.7)),
         )
     )
-    # One value, one slope: the norm is F'/(LF), which the smallest value alone then gives.
-    equal, slope = torch.full((4,), 2.0, dtype=torch.float64), torch.ones(4, dtype=torch.float64)
-    by_smallest = general_normalizer.smallest_value_bound(equal, slope)
-    by_hand = (
-        close(general_normalizer.spectral_norm(equal, slope), 1 / 8)
-        and close(by_smallest, 1 / 8)
-        # ‖F′‖ = 2, ‖F‖ = 4: 2·(1/8 + 4/64).
-        and close(general_normalizer.euclidean_bound(equal, slope), 3 / 8)
-    )
-    capped = general_normalizer.lemma_2_printed(equal / 1000, slope)
+    # One value, one slope: the norm is F'/(LF), which the smallest value alone then gives; and
+    # ‖F′‖ = 2, ‖F‖ = 4: 2·(1/8 + 4/64).
+    equal = full(2.0, 4), full(1.0, 4)
+    forms = general.spectral_norm, general.smallest_value_bound, general.euclidean_bound
+    by_hand = close([form(*equal) for form in forms], [1 / 8, 1 / 8, 3 / 8])
+    capped = general.lemma_2_printed(equal[0] / 1000, equal[1])
     return Finding(
         # max|F'| = 1: 1/4000 + 2000/4000².
         printed=not (norm > printed and close(printed, 3.75e-4) and close(capped, math.sqrt(2))),
@@ -73,7 +69,7 @@ def lemma_2() -> Finding:
         numbers={
             "norm, softplus with values (2000, 10, ..., 10), L=400": norm,
             "printed bound": printed,
-            "corrected bound there": general_normalizer.projector_bound(values, slopes).item(),
+            "corrected bound there": general.projector_bound(values, slopes).item(),
             "violations of the corrected forms": broken,
             "relative distance of the attained ones from the norm": off,
         },
@@ -90,25 +86,17 @@ def small_f_is_unstable() -> Finding:
 
     In theory.normalization.general_normalizer: logarithmic_bound.
     """
-
-    def row(lowest: float) -> tuple[float, float, float]:
-        values = torch.exp(doubles([0.0, 0.3, lowest]))
-        norm = general_normalizer.spectral_norm(values, values).item()
-        printed = general_normalizer.uncapped_lemma_2_printed(values, values).item()
-        return norm, printed, general_normalizer.logarithmic_bound(values, values).item()
-
-    norm_60, printed_60, governed_60 = row(-60.0)
-    norm_6, printed_6, governed_6 = row(-6.0)
+    rows = [torch.exp(doubles([0.0, 0.3, least])) for least in (-6.0, -60.0)]
+    norm_6, norm_60 = (general.spectral_norm(f, f).item() for f in rows)
+    printed_6, printed_60 = (general.uncapped_lemma_2_printed(f, f).item() for f in rows)
+    governed = [general.logarithmic_bound(f, f) for f in rows]
     # Two keys are left: 2p(1−p). The printed second term alone is e^(.3+.3+120)/9.
     left = 2 * math.exp(0.3) / (1 + math.exp(0.3)) ** 2
-    f = torch.exp(doubles([0.0, 0.3, -60.0]))
-    colder = general_normalizer.logarithmic_bound(f, 2 * f)
+    colder = general.logarithmic_bound(rows[1], 2 * rows[1])
     return Finding(
         printed=not (close(norm_60, left) and close(printed_60 * 9 * math.exp(-120.6), 1.0)),
         # For softmax (log F)' = 1, and the bound it gives is the norm itself.
-        corrected=close(norm_60, governed_60)
-        and close(norm_6, governed_6)
-        and close(colder, 2 * norm_60),
+        corrected=close([norm_6, norm_60], governed) and close(colder, 2 * norm_60),
         numbers={
             "norm, smallest F = e^-6": norm_6,
             "printed expression there": printed_6,
@@ -130,40 +118,31 @@ def corollary_from_lemma() -> Finding:
     In theory.normalization.general_normalizer: uncapped_lemma_2_printed.
     """
     # Corollary 3 would follow if Lemma 2's right side never exceeded it.
-    source = generator(23)
-    temperature = 0.5
-    f = torch.exp(normal(200, 10, source=source))
-    lemma = general_normalizer.lemma_2_printed(f, f)
+    f, temperature = torch.exp(Draws(23).normal(200, 10)), 0.5
+    corollary = sensitivity.corollary_3_printed(1.0)
+    exceeding = int((general.lemma_2_printed(f, f) > corollary).sum())
     ratio = f.amax(-1) / f.amin(-1) / 10
-    reads = close(
-        general_normalizer.uncapped_lemma_2_printed(f, f / temperature) / (ratio + ratio**2),
-        1 / temperature,
-    )
-    ones = torch.ones(2, dtype=torch.float64)
-    at_flat = general_normalizer.uncapped_lemma_2_printed(ones, ones).item()
-    exceeding = int((lemma > sensitivity.corollary_3_printed(1.0)).sum())
+    uncapped = general.uncapped_lemma_2_printed(f, f / temperature)
+    at_flat = general.uncapped_lemma_2_printed(full(1.0, 2), full(1.0, 2)).item()
     # Directly: the Jacobian of softmax is C(p), and λ₁(C) ≤ ‖C‖_F ≤ ½, attained at the tie.
     p = f / f.sum(-1, keepdim=True)
     frobenius = sensitivity.frobenius_norm(p)
-    broken = violated(general_normalizer.spectral_norm(f, f), frobenius)
-    broken += violated(frobenius, torch.full_like(frobenius, 0.5))
+    broken = violated(general.spectral_norm(f, f), frobenius, 0.5)
     at_tie = sensitivity.frobenius_norm(flat(2)).item()
-    matrix = torch.diag_embed(p) - p[..., :, None] * p[..., None, :]
     return Finding(
         # It reads (ρ/L + ρ²/L²)/T, which is ¾ at two equal logits, and Corollary 3 would be ¼.
         printed=not (
-            reads
+            close(uncapped / (ratio + ratio**2), 1 / temperature)
             and exceeding > 0
-            and close(at_flat, 0.75)
-            and close(sensitivity.corollary_3_printed(1.0), 0.25)
+            and close([at_flat, corollary], [0.75, 0.25])
         ),
         corrected=broken == 0
         and close(at_tie, 0.5)
-        and close(frobenius, torch.linalg.matrix_norm(matrix)),
+        and close(frobenius, torch.linalg.matrix_norm(covariance(p))),
         numbers={
             "rows of 200 where Lemma 2 allows more than 1/(4T)": exceeding,
             "Lemma 2 at two equal logits, T=1": at_flat,
-            "Corollary 3 there": sensitivity.corollary_3_printed(1.0),
+            "Corollary 3 there": corollary,
             "violations of norm <= Frobenius norm <= 1/2": broken,
             "Frobenius norm at two equal logits": at_tie,
         },

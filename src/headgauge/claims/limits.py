@@ -5,22 +5,21 @@ import math
 
 import torch
 
+from headgauge.claims import sampling
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import (
-    close,
-    flat,
-    flat_ones,
-    generator,
-    highest,
-    orthonormal,
-    rows,
-    slope,
-    sphere,
-    violated,
-)
+from headgauge.claims.sampling import Draws, close, flat, flat_ones, full, highest, slope, violated
 from headgauge.theory.normalization import distance_bounds, expected_distance, expected_limits
 from headgauge.theory.normalization.distance import distance
 from headgauge.theory.normalization.selection import context_vector, top_n, weighted
+
+
+def _cap_broken(seed: int, length: int) -> int:
+    """Violations of the cap where E is known exactly."""
+    return sum(
+        violated(expected_distance.exact(alpha, x, n), expected_limits.cap(alpha, x, n))
+        for alpha, x in Draws(seed).rows(3, length, 3)
+        for n in range(1, length + 1)
+    )
 
 
 @claim("6", "Corollary 2(i)", Verdict.FALSE)
@@ -35,37 +34,26 @@ def sum_of_norms() -> Finding:
     In theory.normalization.expected_limits: corollary_2_printed, cap.
     """
     length, n = 400, 5
-    cases = {
-        "orthonormal, flat": (flat(length), torch.eye(length, dtype=torch.float64)),
-        "identical, flat": (flat(length), torch.ones(length, 1, dtype=torch.float64)),
-    }
-    ratios = {}
-    for name, (alpha, x) in cases.items():
-        # All sets are alike here, so any one of them gives the expectation.
-        value = distance(alpha, x, top_n(alpha, n))
-        ratios[name] = (value / expected_limits.corollary_2_printed(alpha, x)).item()
-    one_hot = torch.zeros(12, dtype=torch.float64)
-    one_hot[0] = 1
-    ones = torch.ones(12, 1, dtype=torch.float64)
-    ratios["one-hot, L=12, N=2"] = expected_distance.exact(one_hot, ones, 2).item()
-    attained = ratios["one-hot, L=12, N=2"] / expected_limits.cap(one_hot, ones, 2).item()
-
-    broken = 0
-    for alpha, x in rows(3, 7, 3, generator(8)):
-        for size in range(1, 7):
-            exact = expected_distance.exact(alpha, x, size)
-            broken += violated(exact, expected_limits.cap(alpha, x, size))
     # At finite L each limit comes with the share 1 − N/L of keys that are left out.
-    exactly = {
+    limits = {
         "orthonormal, flat": (1 - n / length) * math.sqrt(n + 1),
         "identical, flat": (1 - n / length) * (n - 1),
         "one-hot, L=12, N=2": (1 - 2 / 12) * 3,
     }
+    ratios = []
+    for alpha, x in (sampling.orthonormal(length), flat_ones(length)):
+        # All sets are alike here, so any one of them gives the expectation.
+        value = distance(alpha, x, top_n(alpha, n))
+        ratios.append((value / expected_limits.corollary_2_printed(alpha, x)).item())
+    one_hot = sampling.one_winner(12, 1.0), full(1.0, 12, 1), 2
+    ratios.append(expected_distance.exact(*one_hot).item())
+    attained = ratios[-1] / expected_limits.cap(*one_hot).item()
+    broken = _cap_broken(8, 7)
     return Finding(
-        printed=not all(close(ratios[name], value) for name, value in exactly.items()),
+        printed=not close(ratios, list(limits.values())),
         corrected=broken == 0 and close(attained, 1.0),
         numbers={
-            **{f"E over the sum of norms: {name}": value for name, value in ratios.items()},
+            **sampling.named("E over the sum of norms: {}", limits, ratios),
             "sqrt(N+1), the limit for the first": math.sqrt(n + 1),
             "violations of the cap": broken,
             "share of the cap that the one-hot row attains": attained,
@@ -86,16 +74,13 @@ def linear_in_length() -> Finding:
     In theory.normalization.expected_limits: cap; in theory.normalization.expected_distance:
     printed.
     """
-    source = generator(9)
+    draw = Draws(9)
     n, dim, lengths = 5, 32, [32, 128, 512, 2048]
     sums, upper, caps, misprint, actual = [], [], [], [], []
     for length in lengths:
-        logits = torch.rand(length, dtype=torch.float64, generator=source) * 2 - 1
-        alpha = torch.softmax(logits, -1)
-        offset = torch.zeros(dim, dtype=torch.float64)
-        offset[0] = 1.0
-        x = sphere(length, dim, source=source) + offset
-        x = x / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        alpha = torch.softmax(draw.uniform(length) * 2 - 1, -1)
+        x = draw.sphere(length, dim) + sampling.one_winner(dim, 1.0)
+        x = x / x.norm(dim=-1, keepdim=True)
         sums.append(expected_limits.corollary_2_printed(alpha, x).item())
         upper.append(expected_distance.sandwich(alpha, x, n)[1].item())
         # Vectors of length 2: S = 2.
@@ -104,21 +89,22 @@ def linear_in_length() -> Finding:
         actual.append(distance(alpha, x, top_n(alpha, n)).item())
     # Unit vectors, logits in [−1, 1]: C₂ = e². N of them at 1 and the rest at −1 approach the cap,
     # when the rest point the other way.
-    cap, length = n * math.e**2 + 1, 100_000
-    logits = torch.full((length,), -1.0, dtype=torch.float64)
+    cap = n * math.e**2 + 1
+    logits = full(-1.0, 100_000)
     logits[:n] = 1.0
     alpha = torch.softmax(logits, -1)
     most = distance(alpha, logits[:, None], top_n(alpha, n)).item()
+    # Flat weights, orthonormal vectors: the upper side of the sandwich is E itself.
+    open_end = expected_distance.sandwich(*sampling.orthonormal(50), n)[1]
     return Finding(
         printed=not (
             close(sums, 1.0)
             and slope(lengths, misprint) > 0.9
             and close(expected_distance.printed(*flat_ones(5), 2), 0.9)
         ),
-        # Flat weights, orthonormal vectors: the bound is E itself.
         corrected=highest(upper) <= n + 1
         and all(caps)
-        and close(expected_distance.sandwich(*orthonormal(50), n)[1], 0.9 * math.sqrt(n + 1))
+        and close(open_end, 0.9 * math.sqrt(n + 1))
         and highest([*actual, most]) <= cap
         and close(most / cap, 1.0, 1e-3),
         numbers={
@@ -144,19 +130,14 @@ def full_selection() -> Finding:
 
     In theory.normalization.expected_limits: cap.
     """
-    at_l, broken = [], 0
-    for alpha, x in rows(3, 6, 3, generator(10)):
-        at_l.append(expected_distance.exact(alpha, x, 6))
-        for n in range(1, 7):
-            exact = expected_distance.exact(alpha, x, n)
-            broken += violated(exact, expected_limits.cap(alpha, x, n))
-    alpha, ones = flat(2000), torch.ones(2000, 1, dtype=torch.float64)
+    at_l = [expected_distance.exact(alpha, x, 6) for alpha, x in Draws(10).rows(3, 6, 3)]
+    broken = _cap_broken(10, 6)
+    alpha, ones = flat_ones(2000)
     one_left = distance(alpha, ones, top_n(alpha, 1999)).item()
-    small, column = flat(6), torch.ones(6, 1, dtype=torch.float64)
-    course = [expected_distance.exact(small, column, n).item() for n in range(1, 7)]
-    cap = expected_limits.cap(small, column, 5).item()
+    course = [expected_distance.exact(*flat_ones(6), n).item() for n in range(1, 7)]
+    cap = expected_limits.cap(*flat_ones(6), 5).item()
     # By hand: each of the L−N others is |N−1|/L away, and one token left out is 1 − 2/L away.
-    by_hand = all(close(value, (6 - n) * (n - 1) / 6) for n, value in enumerate(course, 1))
+    by_hand = close(course, [(6 - n) * (n - 1) / 6 for n in range(1, 7)])
     monotone = all(a >= b for a, b in itertools.pairwise(course))
     return Finding(
         printed=highest(at_l) == 0,
@@ -187,36 +168,35 @@ def collapse() -> Finding:
     In theory.normalization.distance: distance; in theory.normalization.distance_bounds:
     printed_bound.
     """
-    source = generator(11)
+    draw, lengths = Draws(11), [64, 256, 1024]
     numbers: dict[str, float | int | str] = {}
-    growing, bounds, broken, identical, attained = [], [], 0, [], []
-    lengths = [64, 256, 1024]
+    growing, bounds, broken, by_hand, attained = [], [], 0, [], []
     for length in lengths:
         alpha = flat(length)
+        selected = top_n(alpha, length // 2)
         for name, x in (
-            ("identical x", torch.ones(length, 1, dtype=torch.float64)),
-            ("x on the sphere", sphere(length, 64, source=source)),
+            ("identical x", full(1.0, length, 1)),
+            ("x on the sphere", draw.sphere(length, 64)),
         ):
-            selected = top_n(alpha, length // 2)
             value = distance(alpha, x, selected)
-            context = torch.linalg.vector_norm(context_vector(alpha, x, selected), dim=-1)
-            norms = torch.linalg.vector_norm(weighted(alpha, x), dim=-1)
+            norms = weighted(alpha, x).norm(dim=-1)
             slack = (norms * ~selected).sum(-1)
+            context = context_vector(alpha, x, selected).norm(dim=-1)
             away = (value - length // 2 * context).abs()
             broken += violated(away, slack)
             numbers[f"distance at N = L/2, flat, {name}, L={length}"] = value.item()
-            if name == "x on the sphere":
+            if name == "identical x":
+                by_hand.append(close(value, length / 4 - 0.5))
+                attained.append(close(away, slack))
+            else:
                 growing.append(value.item())
                 bounds.append(distance_bounds.printed_bound(alpha, x, selected).item())
-            else:
-                identical.append(close(value, length / 4 - 0.5))
-                attained.append(close(away, slack))
     numbers["exponent in L, x on the sphere"] = growth = slope(lengths, growing)
     numbers["exponent of Theorem 1.1's bound there"] = slope(lengths, bounds)
     numbers["violations of |d - n|s|| <= sum of outside norms"] = broken
     return Finding(
         # Not a collapse but the growth that the record tells of, and the theorem's bound grows too.
-        printed=not (all(identical) and abs(growth - 0.5) < 0.1 and slope(lengths, bounds) > 0.9),
+        printed=not (all(by_hand) and abs(growth - 0.5) < 0.1 and slope(lengths, bounds) > 0.9),
         corrected=broken == 0 and all(attained),
         numbers=numbers,
     )

@@ -74,21 +74,16 @@ def _cell(text: str) -> str:
 
 
 def _section(claim: Claim) -> str:
-    lines = [
+    paragraphs = [
         f'<a id="{_anchor(claim)}"></a>',
-        "",
         f"## {claim.id} — {claim.verdict}" + (" (textual)" if claim.textual else ""),
-        "",
         f"*{claim.where}; seen in {claim.seen_in}.* {claim.statement}",
-        "",
         f"**Why.** {claim.because}",
-        "",
         f"**Corrected.** {claim.corrected}",
-        "",
     ]
     if claim.code:
-        lines += ["**Code.** " + ", ".join(f"`headgauge.{name}`" for name in claim.code), ""]
-    return "\n".join(lines)
+        paragraphs.append("**Code.** " + ", ".join(f"`headgauge.{name}`" for name in claim.code))
+    return "\n\n".join(paragraphs) + "\n"
 
 
 if __name__ == "__main__":

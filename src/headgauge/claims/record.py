@@ -34,16 +34,13 @@ class Finding:
     numbers: dict[str, float | int | str] = field(default_factory=dict)
 
     def supports(self, verdict: Verdict) -> bool:
-        match verdict:
-            case Verdict.TRUE:
-                expected = self.printed and self.informative
-            case Verdict.VACUOUS:
-                expected = self.printed and not self.informative
-            case Verdict.CONDITION:
-                expected = self.conditional and not self.printed
-            case Verdict.FALSE | Verdict.MISPRINT | Verdict.NOT_IMPLIED:
-                expected = not self.printed and not self.conditional
-        return expected and self.corrected
+        refuted = not self.printed and not self.conditional
+        expected = {
+            Verdict.TRUE: self.printed and self.informative,
+            Verdict.VACUOUS: self.printed and not self.informative,
+            Verdict.CONDITION: self.conditional and not self.printed,
+        }
+        return expected.get(verdict, refuted) and self.corrected
 
 
 @dataclass(frozen=True)

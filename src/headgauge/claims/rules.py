@@ -1,25 +1,15 @@
 """Rows 19 to 21: what the slides and section 4 say of sparse, length-aware and gradient-controlled
 rules."""
 
+import itertools
 import math
 
 import torch
 
 from headgauge import normalizers
+from headgauge.claims import sampling
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import (
-    LENGTHS,
-    SHARPNESS,
-    close,
-    doubles,
-    flat,
-    generator,
-    highest,
-    lowest,
-    normal,
-    one_winner,
-    violated,
-)
+from headgauge.claims.sampling import LENGTHS, Draws, close, full, highest, lowest, named, winners
 from headgauge.theory.normalization import random_logits, self_adjusted, sensitivity, trade_off
 
 
@@ -27,10 +17,23 @@ def _price(lead: float, length: int) -> float:
     """How far the weights move over how far the logits do, from flat to one-hot, when sparsemax
     takes the logits over the lead."""
     sparsemax = normalizers.get("sparsemax")
-    moved = one_winner(length, lead)
+    moved = sampling.one_winner(length, lead)
     moved = moved - moved.mean()
     change = sparsemax(moved / lead) - sparsemax(torch.zeros_like(moved))
-    return (torch.linalg.vector_norm(change) / torch.linalg.vector_norm(moved)).item()
+    return (change.norm() / moved.norm()).item()
+
+
+def _stability() -> tuple[float, float]:
+    """Sparsemax in random rows: the largest Jacobian norm, and the largest ratio of differences."""
+    draw, sparsemax = Draws(28), normalizers.get("sparsemax")
+    norms, moves = [], []
+    for sharpness, length in itertools.product(sampling.SHARPNESS, (10, 1_000)):
+        logits = sharpness * draw.normal(50, length)
+        norms.append(sparsemax.spectral_norm(logits))
+        other = logits + 0.3 * draw.normal(50, length)
+        change = (sparsemax(logits) - sparsemax(other)).norm(dim=-1)
+        moves.append(change / (logits - other).norm(dim=-1))
+    return highest(norms), highest(moves)
 
 
 @claim("19", "Slides, trade-off and closing sentence", Verdict.FALSE)
@@ -51,61 +54,58 @@ def sharp_stable_scalable() -> Finding:
     softmax_temperature.
     """
     # Sparsemax at a lead of 1: one-hot at every length; and its Jacobian norm is at most 1.
-    source = generator(28)
-    sparsemax, softmax = normalizers.get("sparsemax"), normalizers.get("softmax")
     lead, confidence = 1.0, 0.99
-    winners = [sparsemax(one_winner(length, lead))[0] for length in LENGTHS]
-    norms, moves, reached, softmax_norms = [], [], [], {}
-    for length in LENGTHS:
-        # Softmax reaches the same confidence only at a temperature that falls with the length.
-        temperature = trade_off.softmax_temperature(0.7 * lead, confidence, length)
-        reached.append(softmax(one_winner(length, 0.7 * lead) / temperature)[0].item())
-        temperature = trade_off.softmax_temperature(lead, confidence, length)
-        softmax_norms[length] = sensitivity.corollary_3(temperature)
-    for sharpness in SHARPNESS:
-        for length in (10, 1_000):
-            logits = sharpness * normal(50, length, source=source)
-            norms.append(sparsemax.spectral_norm(logits))
-            other = logits + 0.3 * normal(50, length, source=source)
-            change = torch.linalg.vector_norm(sparsemax(logits) - sparsemax(other), dim=-1)
-            moved = torch.linalg.vector_norm(logits - other, dim=-1)
-            moves.append(change / moved)
-    largest_norm, lipschitz = highest(norms), highest(moves)
-    stable = largest_norm <= 1 + 1e-9 and lipschitz <= 1 + 1e-9
+    one_hot = winners(normalizers.get("sparsemax"), lead)
+    norm, ratio = _stability()
+    stable = norm <= 1 + 1e-9 and ratio <= 1 + 1e-9
     leads = (0.5, 1.0, 2.0)
-    pays = all(close(_price(each, 1_000), trade_off.lipschitz_price(each)) for each in leads)
-    coldest = trade_off.softmax_temperature(lead, confidence, LENGTHS[-1])
+    prices = [_price(each, 1_000) for each in leads]
+    pays = close(prices, [trade_off.lipschitz_price(each) for each in leads])
+    # Softmax reaches the same confidence only at a temperature that falls with the length.
+    softmax, reached = normalizers.get("softmax"), []
+    for length in LENGTHS:
+        temperature = trade_off.softmax_temperature(0.7 * lead, confidence, length)
+        reached.append(softmax(sampling.one_winner(length, 0.7 * lead) / temperature)[0])
+    colder = [trade_off.softmax_temperature(lead, confidence, length) for length in LENGTHS]
+    bounds = [sensitivity.corollary_3(temperature) for temperature in colder]
     softmax_pays = (
         close(reached, confidence)
-        and close(softmax_norms[LENGTHS[-1]], sensitivity.spectral_norm(flat(2), coldest))
-        and softmax_norms[LENGTHS[-1]] > 2 * softmax_norms[LENGTHS[0]]
+        and close(bounds[-1], sensitivity.spectral_norm(sampling.flat(2), colder[-1]))
+        and bounds[-1] > 2 * bounds[0]
     )
     return Finding(
-        printed=not (close(winners, 1.0) and stable),
+        printed=not (close(one_hot, 1.0) and stable),
         corrected=stable and pays and softmax_pays,
         numbers={
-            "smallest weight of sparsemax for a lead of 1, L up to 100000": lowest(winners),
-            "largest Jacobian norm of sparsemax in random rows": largest_norm,
-            "largest finite-difference ratio": lipschitz,
-            "what sparsemax pays for a lead of 1; the least is": f"{_price(1.0, 1_000):.6g}; 1",
-            **{
-                f"softmax's 1/(2T) for weight .99 at a lead of 1, L={length}": value
-                for length, value in softmax_norms.items()
-            },
+            "smallest weight of sparsemax for a lead of 1, L up to 100000": lowest(one_hot),
+            "largest Jacobian norm of sparsemax in random rows": norm,
+            "largest finite-difference ratio": ratio,
+            "what sparsemax pays for a lead of 1; the least is": f"{prices[1]:.6g}; 1",
+            **named("softmax's 1/(2T) for weight .99 at a lead of 1, L={}", LENGTHS, bounds),
         },
     )
 
 
 ALPHAS = (2.0, 1.5, 1.25)
+UNIFORM, RISING = "uniform of width 4", "rising"
+DENSITY = {UNIFORM: 0.25, RISING: 5 / 3}
+"""Of independent bounded logits at their upper end."""
 
 
-def _random_rows(length: int, kind: str, source: torch.Generator) -> tuple[torch.Tensor, float]:
-    """Independent bounded logits, and their density f at the top."""
-    uniform = torch.rand(24, length, dtype=torch.float64, generator=source)
-    if kind == "uniform of width 4":
-        return 4 * uniform, 0.25
-    # The density (1 + 4z)/3 on [0, 1], 5/3 at its end and 1 on average.
-    return ((1 + 24 * uniform).sqrt() - 1) / 4, 5 / 3
+def _bounded(draw: Draws, length: int, kind: str) -> torch.Tensor:
+    """Rows of such logits; the rising density is (1 + 4z)/3 on [0, 1], 1 on average."""
+    uniform = draw.uniform(24, length)
+    return 4 * uniform if kind == UNIFORM else ((1 + 24 * uniform).sqrt() - 1) / 4
+
+
+def _without_a_lead() -> dict[tuple[float, str, int], tuple[float, float]]:
+    """Entmax of such rows: the largest weight and how many keys have one, means over rows."""
+    draw, found = Draws(29), {}
+    for alpha, kind, length in itertools.product(ALPHAS, DENSITY, (1_000, 100_000)):
+        weights = normalizers.get("entmax", alpha=alpha)(_bounded(draw, length, kind))
+        count = (weights > 0).sum(-1).to(torch.float64)
+        found[alpha, kind, length] = weights.amax(-1).mean().item(), count.mean().item()
+    return found
 
 
 @claim(
@@ -128,34 +128,25 @@ def sparse_rules() -> Finding:
     In theory.normalization.random_logits: entmax_largest, entmax_support; in
     theory.normalization.trade_off: one_hot_lead.
     """
-    source = generator(29)
     numbers: dict[str, float | int | str] = {}
     one_hot, law, slopes = [], [], []
+    simulated = _without_a_lead()
     for alpha in ALPHAS:
-        rule = normalizers.get("entmax", alpha=alpha)
-        enough = trade_off.one_hot_lead(alpha)
-        one_hot += [rule(one_winner(length, enough))[0].item() for length in LENGTHS]
+        rule, enough = normalizers.get("entmax", alpha=alpha), trade_off.one_hot_lead(alpha)
+        one_hot += winners(rule, enough)
         # A little less is not enough.
-        one_hot += [float(rule(one_winner(length, 0.9 * enough))[0] < 1) for length in LENGTHS]
-        largest = {}
-        for kind in ("uniform of width 4", "rising"):
-            for length in (1_000, 100_000):
-                logits, density = _random_rows(length, kind, source)
-                weights = rule(logits)
-                largest[length] = weights.amax(-1).mean().item()
-                count = (weights > 0).sum(-1).to(torch.float64).mean().item()
-                # A density that rises towards its end shows longer the smaller α is.
-                if length == 100_000 and (alpha == 2 or kind != "rising"):
-                    expected = random_logits.entmax_largest(alpha, density, length)
-                    law.append(largest[length] / expected)
-                    law.append(count / random_logits.entmax_support(alpha, density, length))
-            slopes.append(math.log(largest[100_000] / largest[1_000]) / math.log(100) * alpha)
-            numbers[f"largest weight, alpha={alpha:g}, {kind}, L=1000 and 100000"] = (
-                f"{largest[1_000]:.3g}, {largest[100_000]:.3g}"
-            )
-            numbers[f"its exponent in L; -1/{alpha:g} is {-1 / alpha:.3g}; {kind}"] = (
-                slopes[-1] / alpha
-            )
+        one_hot += [float(weight < 1) for weight in winners(rule, 0.9 * enough)]
+        for kind, density in DENSITY.items():
+            (short, _), (long, count) = (simulated[alpha, kind, n] for n in (1_000, 100_000))
+            # A density that rises towards its end shows longer the smaller α is.
+            if alpha == 2 or kind != RISING:
+                law.append(long / random_logits.entmax_largest(alpha, density, 100_000))
+                law.append(count / random_logits.entmax_support(alpha, density, 100_000))
+            slopes.append(math.log(long / short) / math.log(100) * alpha)
+            name = f"largest weight, alpha={alpha:g}, {kind}, L=1000 and 100000"
+            numbers[name] = f"{short:.3g}, {long:.3g}"
+            name = f"its exponent in L; -1/{alpha:g} is {-1 / alpha:.3g}; {kind}"
+            numbers[name] = slopes[-1] / alpha
     numbers["weights and supports over the law at L=100000, smallest"] = lowest(law)
     numbers["the same, largest"] = highest(law)
     return Finding(
@@ -183,38 +174,33 @@ def length_aware() -> Finding:
     In theory.normalization.trade_off: ssmax_weight; in theory.normalization.random_logits:
     ssmax_largest; in normalizers.scaled_softmax: SSMax.
     """
-    source = generator(30)
+    draw = Draws(30)
     numbers: dict[str, float | int | str] = {}
     ends, formula = {}, []
     for product in (2.0, 1.0, 0.5):
         for s in (0.5, 2.0):
-            rule = normalizers.get("ssmax", s=s)
-            lead = product / s
-            weights = [rule(one_winner(length, lead))[0].item() for length in LENGTHS]
-            laws = [trade_off.ssmax_weight(s, lead, length) for length in LENGTHS]
-            formula += [close(a, b) for a, b in zip(weights, laws, strict=True)]
-            ends[product] = weights[-1]
+            weights = winners(normalizers.get("ssmax", s=s), product / s)
+            laws = [trade_off.ssmax_weight(s, product / s, length) for length in LENGTHS]
+            formula.append(close(weights, laws))
+        ends[product] = weights[-1]
         numbers[f"SSMax weight for sR={product:g}, L=10"] = weights[0]
         numbers[f"SSMax weight for sR={product:g}, L=100000"] = weights[-1]
-    kept = ends[2.0] > 0.9999 and close(ends[1.0], 0.5, 1e-5)
-    lost = close(ends[0.5], 100_000**-0.5, 1e-4)
     spread = []
     for s in (0.5, 2.0):
-        logits, density = _random_rows(100_000, "uniform of width 4", source)
-        largest = normalizers.get("ssmax", s=s)(logits).amax(-1).mean().item()
-        spread.append(largest / random_logits.ssmax_largest(s, density, 100_000))
+        weights = normalizers.get("ssmax", s=s)(_bounded(draw, 100_000, UNIFORM))
+        law = random_logits.ssmax_largest(s, DENSITY[UNIFORM], 100_000)
+        spread.append(weights.amax(-1).mean().item() / law)
     # What it costs: two tied logits far above the rest have the norm s log L/2.
-    rule = normalizers.get("ssmax", s=2.0)
-    tied = torch.full((1_000,), -50.0, dtype=torch.float64)
+    tied = full(-50.0, 1_000)
     tied[:2] = 0.0
-    norm = rule.spectral_norm(tied).item()
+    norm = normalizers.get("ssmax", s=2.0).spectral_norm(tied).item()
     numbers["largest weight over s log L/(fL), independent uniform logits, L=100000"] = spread[0]
     numbers["the same for s=2"] = spread[1]
     numbers["Jacobian norm at two tied logits, s=2, L=1000"] = norm
     return Finding(
         # sR = ½ and independent logits: the largest weight tends to 0.
-        printed=not (lost and close(spread, 1.0, 0.02)),
-        conditional=kept,
+        printed=not (close(ends[0.5], 100_000**-0.5, 1e-4) and close(spread, 1.0, 0.02)),
+        conditional=ends[2.0] > 0.9999 and close(ends[1.0], 0.5, 1e-5),
         corrected=all(formula) and close(norm, math.log(1_000)),
         numbers=numbers,
     )
@@ -234,37 +220,35 @@ def gradient_controlled() -> Finding:
 
     In theory.normalization.self_adjusted: jacobian_bound; in normalizers: sa_softmax.
     """
-    source = generator(31)
+    draw, sizes = Draws(31), (0.0, 1.0, 10.0, 100.0)
     rule, other = normalizers.get("sa_softmax"), normalizers.get("sa_softmax_normalized")
-    broken, exact, sizes = 0, [], (0.0, 1.0, 10.0, 100.0)
-    at_tie = []
-    for size in sizes:
-        pair = torch.full((2,), size, dtype=torch.float64)
-        at_tie.append(rule.spectral_norm(pair).item())
-        exact.append(close(at_tie[-1], size / 2 + 0.5))
-        exact.append(close(at_tie[-1], self_adjusted.jacobian_bound(pair)))
-    for sharpness in SHARPNESS:
-        logits = sharpness * normal(100, 20, source=source)
-        norm, bound = rule.spectral_norm(logits), self_adjusted.jacobian_bound(logits)
-        broken += violated(norm, bound)
+    pairs = [full(size, 2) for size in sizes]
+    at_tie = [rule.spectral_norm(pair).item() for pair in pairs]
+    exact = [
+        close(at_tie, [size / 2 + 0.5 for size in sizes]),
+        close(at_tie, [self_adjusted.jacobian_bound(pair) for pair in pairs]),
+        # Next to a one-hot row it is no more than softmax's weight, however large the logits are.
+        close(self_adjusted.jacobian_bound(sampling.doubles([30.0, 0.0])), 1.0, 1e-6),
+    ]
+    broken = 0
+    for sharpness in sampling.SHARPNESS:
+        logits = sharpness * draw.normal(100, 20)
+        norm = rule.spectral_norm(logits)
+        broken += sampling.violated(norm, self_adjusted.jacobian_bound(logits))
         jacobian = torch.autograd.functional.jacobian(rule, logits[0])
         exact.append(close(norm[0], torch.linalg.matrix_norm(jacobian, ord=2)))
-    # Next to a one-hot row it is no more than softmax's weight, however large the logits are.
-    sharp = doubles([30.0, 0.0])
-    exact.append(close(self_adjusted.jacobian_bound(sharp), 1.0, 1e-6))
     # The normalised form divides by the range of the logits, and jumps where there is none.
-    unit = doubles([1.0, -1.0, 0.5])
-    near = {size: other.spectral_norm(size * unit).item() for size in (1e-2, 1e-4)}
+    near, nearer = (
+        other.spectral_norm(size * sampling.doubles([1.0, -1.0, 0.5])).item()
+        for size in (1e-2, 1e-4)
+    )
     return Finding(
-        printed=not (all(exact) and close(near[1e-4] / near[1e-2], 100.0, 0.05)),
+        printed=not (all(exact) and close(nearer / near, 100.0, 0.05)),
         corrected=broken == 0 and all(exact),
         numbers={
-            **{
-                f"SA-Softmax, norm at two logits of {size:g}": value
-                for size, value in zip(sizes, at_tie, strict=True)
-            },
+            **named("SA-Softmax, norm at two logits of {:g}", sizes, at_tie),
             "violations of max p + max|z| times the norm of C(p)": broken,
-            "normalised form, norm for logits of size .01": near[1e-2],
-            "normalised form, norm for logits of size .0001": near[1e-4],
+            "normalised form, norm for logits of size .01": near,
+            "normalised form, norm for logits of size .0001": nearer,
         },
     )

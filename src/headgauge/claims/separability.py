@@ -5,32 +5,26 @@ import math
 import numpy as np
 import torch
 from scipy import special
+from torch import Tensor
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import (
-    close,
-    doubles,
-    flat,
-    generator,
-    highest,
-    lowest,
-    sphere,
-    unit_rows,
-    violated,
-    weights,
-)
+from headgauge.claims.sampling import Draws, close, doubles, flat, highest, lowest, named, violated
 from headgauge.theory.normalization import separability, separability_bounds
 from headgauge.theory.normalization.distance import distances_to_context
 from headgauge.theory.normalization.selection import top_n
 
 
-def _triangle() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
+def _triangle() -> tuple[Tensor, Tensor, Tensor, float]:
     """Three selected vectors at 120°, each of weight .3: X_i = ξ_i = .3 with δ = √3."""
     angle = doubles([0.0, 2 * math.pi / 3, 4 * math.pi / 3])
-    x = torch.stack([angle.cos(), angle.sin()], -1)
-    x = torch.cat([x, doubles([[0.6, 0.8]])])
+    x = torch.cat([torch.stack([angle.cos(), angle.sin()], -1), doubles([[0.6, 0.8]])])
     alpha = doubles([0.3, 0.3, 0.3, 0.1])
     return alpha, x, top_n(alpha, 3), math.sqrt(3)
+
+
+def xi_of(alpha: Tensor, x: Tensor, selected: Tensor) -> Tensor:
+    """ξ with the δ of the row itself."""
+    return separability.xi(alpha, selected, separability.minimum_separation(x))
 
 
 @claim("9", "Theorem 2, lower bound", Verdict.TRUE)
@@ -45,18 +39,17 @@ def lower_bound() -> Finding:
     In theory.normalization.separability: printed_lower_bound, deterministic_lower_bound.
     """
     broken = dominated = useful = better = total = 0
-    for alpha, x, selected in unit_rows(12):
-        delta = separability.minimum_separation(x)
-        xi = separability.xi(alpha, selected, delta)
-        own = separability.radius(alpha, x, selected)
+    for row in Draws(12).unit_rows():
+        selected, xi, each = row[-1], xi_of(*row), distances_to_context(*row)
+        count = selected.sum(-1)
+        own = separability.radius(*row)
         for ball in (own, torch.full_like(own, 0.3), torch.full_like(own, 2.0)):
-            inside = distances_to_context(alpha, x, selected) <= ball[..., None] + 1e-12
-            fraction = (inside & selected).sum(-1) / selected.sum(-1)
+            fraction = ((each <= ball[..., None] + 1e-12) & selected).sum(-1) / count
             printed = separability.printed_lower_bound(xi, selected, ball)
             counted = separability.deterministic_lower_bound(xi, selected, ball)
             broken += violated(printed, fraction)
-            dominated += violated(printed, counted) + violated(counted, fraction)
-            useful += int(((printed > 0) & (selected.sum(-1) > 1)).sum())
+            dominated += violated(printed, counted, fraction)
+            useful += int(((printed > 0) & (count > 1)).sum())
             better += int((counted > printed.clamp(min=0) + 1e-9).sum())
             total += len(fraction)
     alpha, _, selected, delta = _triangle()
@@ -66,7 +59,7 @@ def lower_bound() -> Finding:
     return Finding(
         printed=broken == 0 and close(separability.printed_lower_bound(xi, selected, 0.6), 0.5),
         informative=useful > 0,
-        corrected=dominated == 0 and better > 0 and close(counts[0], 0.0) and close(counts[1], 1.0),
+        corrected=dominated == 0 and better > 0 and close(counts, [0.0, 1.0]),
         numbers={
             f"violations in {total} rows, own and fixed radii": broken,
             "rows with N > 1 where it is above zero": useful,
@@ -91,14 +84,13 @@ def xi_index() -> Finding:
     true = distances_to_context(alpha, x, selected)[0].item()
     slides = separability.xi_slides(alpha, selected, delta)[0].item()
     fixed = separability.xi(alpha, selected, delta)[0].item()
-    broken = 0
-    for row, vectors, chosen in unit_rows(17):
-        bound = separability.xi(row, chosen, separability.minimum_separation(vectors))
-        broken += violated(distances_to_context(row, vectors, chosen) * chosen, bound)
+    broken = sum(
+        violated(distances_to_context(*row) * row[-1], xi_of(*row)) for row in Draws(17).unit_rows()
+    )
     # ξ² = M²·.09·(2 + 2) at δ = 0, and of degree two in M.
-    wide = separability.xi(alpha, selected, 0.0, sphere_radius=2.0)[0].item()
+    wide = separability.xi(alpha, selected, 0.0, sphere_radius=2.0)[0]
     # ξ² = .18 + ½(.6·.9 − .18) at δ = 1.
-    allowed = separability.xi_slides(alpha, selected, 1.0)[0].item()
+    allowed = separability.xi_slides(alpha, selected, 1.0)[0]
     return Finding(
         printed=not (close(true, 0.3) and close(slides, 0.0, 1e-6) and close(allowed, 0.6)),
         corrected=close(fixed, true) and broken == 0 and close(wide, 1.2),
@@ -113,13 +105,12 @@ def xi_index() -> Finding:
 
 def _law_is_its_integral() -> bool:
     """E Φ(√(d/N) − max of k normals): Φ(√(d/2N)) for one, and by the maximum's density for many."""
-    alone = separability_bounds.flat_weight_law(5, 4, 6)
     grid = np.linspace(-12.0, 12.0, 20_001)
     density = 24 * np.exp(-(grid**2) / 2 + 23 * special.log_ndtr(grid)) / math.sqrt(2 * math.pi)
     many = float(np.sum(special.ndtr(math.sqrt(40 / 8) - grid) * density) * (grid[1] - grid[0]))
-    return close(alone, float(special.ndtr(math.sqrt(6 / 8))), 1e-5) and close(
-        separability_bounds.flat_weight_law(32, 8, 40), many, 1e-5
-    )
+    alone = float(special.ndtr(math.sqrt(6 / 8)))
+    law = separability_bounds.flat_weight_law
+    return close([law(5, 4, 6), law(32, 8, 40)], [alone, many], 1e-5)
 
 
 @claim("10", "Introduction, section 3.2, conclusions; slides", Verdict.FALSE)
@@ -136,41 +127,33 @@ def eighty_percent() -> Finding:
     In theory.normalization.separability_bounds: flat_weight_law; in
     theory.normalization.separability: separability.
     """
-    source = generator(18)
-    bounds = []
-    for alpha, x, selected in unit_rows(19):
-        xi = separability.xi(alpha, selected, separability.minimum_separation(x))
-        ball = separability.radius(alpha, x, selected)
-        bounds.append(separability.printed_upper_bound(xi, selected, ball))
-    floor = lowest(bounds)
-    length = 64
-    alpha = weights(length, sharpness=1.0, source=source)
-    identity = torch.eye(length, dtype=torch.float64)
+    draw = Draws(18)
+    floor = lowest(
+        separability.printed_upper_bound(xi_of(*row), row[-1], separability.radius(*row))
+        for row in Draws(19).unit_rows()
+    )
+    alpha, identity = draw.weights(64), torch.eye(64, dtype=torch.float64)
     orthonormal = lowest(
         separability.separability(alpha, identity, top_n(alpha, n)) for n in (1, 8, 32, 63)
     )
-    simulated, gaps = {}, []
+    alpha = flat(512)
+    selected, simulated = top_n(alpha, 20), {}
     for dim in (2, 64, 768):
-        alpha = flat(512)
-        selected = top_n(alpha, 20)
-        draws = [
-            separability.separability(alpha, sphere(512, dim, source=source), selected).item()
+        shares = [
+            separability.separability(alpha, draw.sphere(512, dim), selected).item()
             for _ in range(20)
         ]
-        simulated[dim] = sum(draws) / len(draws)
-        law = separability_bounds.flat_weight_law(512, 20, dim)
-        gaps.append(abs(law - simulated[dim]))
+        simulated[dim] = sum(shares) / len(shares)
+    law = separability_bounds.flat_weight_law
+    gap = highest(abs(law(512, 20, dim) - share) for dim, share in simulated.items())
     return Finding(
         printed=not (orthonormal == 1.0 and floor >= math.exp(-1 / 16) and simulated[2] < 0.05),
-        corrected=highest(gaps) < 0.12 and _law_is_its_integral(),
+        corrected=gap < 0.12 and _law_is_its_integral(),
         numbers={
             "smallest printed upper bound with the paper's r": floor,
             "exp(-1/16), below which it cannot fall": math.exp(-1 / 16),
             "N_s/N for orthonormal vectors, smallest over N": orthonormal,
-            **{
-                f"N_s/N simulated, flat, L=512, N=20, d={dim}": value
-                for dim, value in simulated.items()
-            },
-            "largest deviation from the flat-weight law": highest(gaps),
+            **named("N_s/N simulated, flat, L=512, N=20, d={}", simulated, simulated.values()),
+            "largest deviation from the flat-weight law": gap,
         },
     )

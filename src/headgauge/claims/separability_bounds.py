@@ -1,23 +1,23 @@
 """Row 9': the upper bound of Theorem 2, and the bounds that hold in its place."""
 
+import itertools
 import math
 
 import torch
+from torch import Tensor
 
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import (
-    close,
-    doubles,
-    generator,
-    highest,
-    sphere,
-    unit_rows,
-    violated,
-    weights,
-)
-from headgauge.theory.normalization import separability, separability_bounds
+from headgauge.claims.sampling import Draws, close, doubles, full, highest, violated
+from headgauge.claims.separability import xi_of
+from headgauge.theory.normalization import separability
+from headgauge.theory.normalization import separability_bounds as bounds
 from headgauge.theory.normalization.distance import distances_to_context
 from headgauge.theory.normalization.selection import top_n
+
+
+def _everything(row: Tensor) -> Tensor:
+    """Every key selected."""
+    return torch.ones_like(row, dtype=torch.bool)
 
 
 def _simulated_radius_check() -> tuple[int, int, int]:
@@ -25,19 +25,17 @@ def _simulated_radius_check() -> tuple[int, int, int]:
 
     How many settings break them, how many there are, and in how many a bound says something.
     """
-    source = generator(13)
+    draw = Draws(13)
     draws, n, broken, tried, useful = 2000, 8, 0, 0, 0
-    everything = torch.ones(n, dtype=torch.bool)
     for sharpness in (0.0, 1.0, 3.0):
-        alpha = weights(n, sharpness=sharpness, source=source)
+        alpha = draw.weights(n, sharpness=sharpness)
+        many = alpha.expand(draws, n)
         for dim in (3, 16, 64):
-            x = sphere(draws, n, dim, source=source)
-            each = distances_to_context(alpha.expand(draws, n), x, everything.expand(draws, n))
+            each = distances_to_context(many, draw.sphere(draws, n, dim), _everything(many))
             for ball in (0.1, 0.2, 0.35, 0.5, 0.8):
                 inside = (each <= ball).to(torch.float64).mean(-1)
-                mean, error = inside.mean().item(), inside.std().item() / math.sqrt(draws)
-                bounds = separability_bounds.fixed_radius_bounds(alpha, everything, ball, dim)
-                lower, upper = (bound.item() for bound in bounds)
+                mean, error = inside.mean(), inside.std() / math.sqrt(draws)
+                lower, upper = bounds.fixed_radius_bounds(alpha, _everything(alpha), ball, dim)
                 slack = 4 * error + 1e-9
                 broken += int(not lower - slack <= mean <= upper + slack)
                 useful += int(lower > 0.1 or upper < 0.9)
@@ -50,58 +48,48 @@ def _exact_radius_check() -> int:
     broken = 0
     rows = doubles([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.3, 0.2], [0.9, 0.06, 0.04]])
     first, second = rows[:, [1, 0, 0]], rows[:, [2, 2, 1]]
-    for dim in (2, 3, 8, 64):
-        for ball in torch.linspace(0.01, 2.0, 20, dtype=torch.float64).tolist():
-            cosine = ((ball / 2) ** 2 - first**2 - second**2) / (2 * first * second)
-            exact = separability_bounds.cap_probability(cosine, dim)
-            lower, upper = separability_bounds.fixed_radius_probabilities(
-                rows, torch.ones_like(rows, dtype=torch.bool), ball, dim, sphere_radius=2.0
-            )
-            broken += violated(lower, exact) + violated(exact, upper)
+    radii = torch.linspace(0.01, 2.0, 20, dtype=torch.float64).tolist()
+    for dim, ball in itertools.product((2, 3, 8, 64), radii):
+        cosine = ((ball / 2) ** 2 - first**2 - second**2) / (2 * first * second)
+        exact = bounds.cap_probability(cosine, dim)
+        lower, upper = bounds.fixed_radius_probabilities(
+            rows, _everything(rows), ball, dim, sphere_radius=2.0
+        )
+        broken += violated(lower, exact, upper)
     return broken
 
 
 def _moments_are_exact() -> bool:
     """E X² and Var X² for two vectors, X² = M²(a² + b² + 2ab·cos), where the cosine has variance
     1/d; and the lower bound on E X where it is the mean: X = 0 or 2a with equal chance, d = 1."""
-    a, b, dim, m = 0.5, 0.2, 5, 2.0
-    row = doubles([0.3, a, b])
-    everything = torch.ones(3, dtype=torch.bool)
-    square, variance = separability_bounds.square_moments(row, everything, dim, m)
+    a, b, c, dim, m = 0.5, 0.2, 0.4, 5, 2.0
     # Three vectors: the cross terms are uncorrelated, so their variances add.
-    four = doubles([0.3, a, b, 0.4])
-    _, sums = separability_bounds.square_moments(four, torch.ones(4, dtype=torch.bool), dim, m)
-    cross = [4 * (p * q) ** 2 * m**4 / dim for p, q in ((a, b), (a, 0.4), (b, 0.4))]
-    line = torch.full((3,), 0.25, dtype=torch.float64)
-    lowest_mean, highest_mean = separability_bounds.mean_bounds(
-        *separability_bounds.square_moments(line, everything, 1)
-    )
-    return (
-        close(square[0], m**2 * (a * a + b * b))
-        and close(variance[0], cross[0])
-        and close(sums[0], sum(cross))
-        and close(lowest_mean[0], 0.25)
-        and close(highest_mean[0], 0.25 * math.sqrt(2))
-    )
+    cross = [4 * (p * q) ** 2 * m**4 / dim for p, q in ((a, b), (a, c), (b, c))]
+
+    def moments(row: Tensor, dim: int, m: float) -> list[Tensor]:
+        found = bounds.square_moments(row, _everything(row), dim, m)
+        return [values[0] for values in found]
+
+    two, three = (moments(doubles(row), dim, m) for row in ([0.3, a, b], [0.3, a, b, c]))
+    line = bounds.mean_bounds(*moments(full(0.25, 3), 1, 1.0))
+    found = [*two, three[1], *line]
+    by_hand = [m**2 * (a * a + b * b), cross[0], sum(cross), 0.25, 0.25 * math.sqrt(2)]
+    return close(found, by_hand)
 
 
 def _put_together() -> bool:
     """Both sides by hand where the log-Sobolev half decides: A = 1/8, v = (2/400)(1/64 − 1/128)."""
     row = doubles([0.5, 0.25, 0.25])
-    everything = torch.ones(3, dtype=torch.bool)
-    bounds = separability_bounds.fixed_radius_probabilities
-    lower, upper = (
-        bounds(row, everything, 0.45, 400)[0][0],
-        bounds(row, everything, 0.25, 400)[1][0],
-    )
-    each = bounds(row, everything, 0.3, 400)
-    together = separability_bounds.fixed_radius_bounds(row, everything, 0.3, 400)
-    if not all(close(a, b.mean()) for a, b in zip(together, each, strict=True)):
-        return False
+
+    def at(ball: float) -> tuple[Tensor, Tensor]:
+        return bounds.fixed_radius_probabilities(row, _everything(row), ball, 400)
+
+    together = bounds.fixed_radius_bounds(row, _everything(row), 0.3, 400)
     mean = math.sqrt(0.125)
     least = mean / math.sqrt(1 + 2 / 400 / 2)
-    return close(1 - lower, math.exp(-399 * (0.45 - mean) ** 2 / 0.25), 1e-12) and close(
-        upper, math.exp(-399 * (least - 0.25) ** 2 / 0.25), 1e-12
+    tails = [math.exp(-399 * t**2 / 0.25) for t in (0.45 - mean, least - 0.25)]
+    return close(together, [each.mean() for each in at(0.3)]) and close(
+        [1 - at(0.45)[0][0], at(0.25)[1][0]], tails, 1e-12
     )
 
 
@@ -112,56 +100,45 @@ def _tails_are_sharp() -> tuple[bool, float]:
     with the probability 1 − F_d(t/M). With twice the constant the bound would fail at 2 %, and the
     exponents agree in the limit. Cantelli: two values attain it.
     """
-    holds, exponents = True, []
+    holds, exponent = True, math.nan
     for dim, m in ((2, 1.0), (16, 2.0), (400, 1.0), (40_000, 3.0)):
         t = m * torch.linspace(0.1, 8.0, 80, dtype=torch.float64) / math.sqrt(dim)
-        beyond = separability_bounds.cap_probability(-t / m, dim)
-        bound = separability_bounds.deviation_bound(t, torch.ones_like(t), dim, m)
-        holds &= violated(beyond, bound, 0.0) == 0
-        exponents.append(torch.log(beyond[-1]) / torch.log(bound[-1]))
+        beyond = bounds.cap_probability(-t / m, dim)
+        bound = bounds.deviation_bound(t, torch.ones_like(t), dim, m)
         # A point with a weight of .5 is half as steep.
-        half = separability_bounds.deviation_bound(t / 2, torch.full_like(t, 0.25), dim, m)
-        holds &= close(half, bound)
+        half = bounds.deviation_bound(t / 2, torch.full_like(t, 0.25), dim, m)
+        holds &= violated(beyond, bound, tolerance=0.0) == 0 and close(half, bound)
+        exponent = (torch.log(beyond[-1]) / torch.log(bound[-1])).item()
     q, t = 0.2, doubles(0.3)
-    holds &= close(separability_bounds.cantelli(t, t**2 * q / (1 - q)), q)
-    return holds, float(exponents[-1])
+    holds &= close(bounds.cantelli(t, t**2 * q / (1 - q)), q)
+    return holds, exponent
 
 
 def _random_radius_check() -> tuple[float, int]:
     """Simulated N_s against its conditional expectation: the largest deviation in standard errors,
     and how often the elementary lower bound is not below it or says nothing."""
-    source = generator(14)
+    draw = Draws(14)
     draws, length, deviations, broken = 1500, 30, [], 0
     for sharpness, dim, n in ((0.0, 4, 2), (1.0, 16, 6), (0.5, 64, 6)):
-        alpha = weights(length, sharpness=sharpness, source=source)
+        alpha = draw.weights(length, sharpness=sharpness)
         selected = top_n(alpha, n)
-        x = 2 * sphere(length, dim, source=source)
-        expected = separability_bounds.expected_count_given_selected(alpha, x, selected, 2.0)
-        lower = separability_bounds.expected_count_lower_bound(alpha, x, selected, 2.0)
+        x = 2 * draw.sphere(length, dim)
+        expected = bounds.expected_count_given_selected(alpha, x, selected, 2.0)
+        lower = bounds.expected_count_lower_bound(alpha, x, selected, 2.0)
         broken += violated(lower, expected)
-        fresh = torch.where(selected[:, None], x, 2 * sphere(draws, length, dim, source=source))
+        fresh = torch.where(selected[:, None], x, 2 * draw.sphere(draws, length, dim))
         rows, chosen = alpha.expand(draws, length), selected.expand(draws, length)
         counted = separability.separable_count(rows, fresh, chosen).to(torch.float64)
         error = counted.std() / math.sqrt(draws)
         deviations.append((counted.mean() - expected).abs() / (error + 1e-9))
         # A single selected key coincides with s.
-        alone = separability_bounds.expected_count_given_selected(alpha, x, top_n(alpha, 1), 2.0)
+        alone = bounds.expected_count_given_selected(alpha, x, top_n(alpha, 1), 2.0)
         broken += int(not close(alone, 1.0))
     # F_d by hand: half of 1 + c on the sphere, an arc on the circle.
     cosine = doubles([-0.7, 0.0, 0.4])
-    on_sphere = separability_bounds.cap_probability(cosine, 3)
-    on_circle = separability_bounds.cap_probability(cosine, 2)
-    broken += int(not close(on_sphere, (1 + cosine) / 2))
-    broken += int(not close(on_circle, 1 - torch.arccos(cosine) / math.pi))
+    caps = [bounds.cap_probability(cosine, dim) for dim in (3, 2)]
+    broken += int(not close(caps, [(1 + cosine) / 2, 1 - torch.arccos(cosine) / math.pi]))
     return highest(deviations), broken
-
-
-def _printed(weight: float, ball: float) -> float:
-    """The printed upper bound for two selected keys of this weight: ξ_i is the weight itself."""
-    row = doubles([weight, weight, 1 - 2 * weight])
-    selected = torch.tensor([True, True, False])
-    xi = separability.xi(row, selected, 0.0)
-    return separability.printed_upper_bound(xi, selected, ball).item()
 
 
 @claim("9'", "Theorem 2, upper bound", Verdict.FALSE)
@@ -178,26 +155,25 @@ def upper_bound() -> Finding:
     theory.normalization.separability_bounds: fixed_radius_bounds, expected_count_given_selected.
     """
     broken = total = single = alone = 0
-    for alpha, x, selected in unit_rows(15):
-        delta = separability.minimum_separation(x)
-        xi = separability.xi(alpha, selected, delta)
-        ball = separability.radius(alpha, x, selected)
-        fraction = separability.separability(alpha, x, selected)
-        failed = violated(fraction, separability.printed_upper_bound(xi, selected, ball))
+    for row in Draws(15).unit_rows():
+        selected, ball = row[-1], separability.radius(*row)
+        fraction = separability.separability(*row)
+        failed = violated(fraction, separability.printed_upper_bound(xi_of(*row), selected, ball))
         broken += failed
+        total += len(fraction)
         if bool((selected.sum(-1) == 1).all()):
             single += failed
             alone += len(fraction)
-        total += len(fraction)
-    large = _printed(0.4, 10.0)
+    # Two selected keys of weight .4, r = 10: ξ_i is the weight itself.
+    pair = torch.tensor([True, True, False])
+    xi = separability.xi(doubles([0.4, 0.4, 0.2]), pair, 0.0)
+    large = separability.printed_upper_bound(xi, pair, 10.0).item()
     # By hand, and for M = 2 as well: it is a function of (r − ξ)/M.
-    by_hand = close(large, math.exp(-(9.6**2) / 16)) and close(
-        separability.printed_upper_bound(doubles([0.5]), torch.tensor([True]), 1.0, 2.0),
-        math.exp(-0.25 / 64),
-    )
+    wide = separability.printed_upper_bound(doubles([0.5]), torch.tensor([True]), 1.0, 2.0)
+    by_hand = close([large, wide], [math.exp(-(9.6**2) / 16), math.exp(-0.25 / 64)])
     broken_fixed, tried, useful = _simulated_radius_check()
     broken_exact = _exact_radius_check()
-    sharp, exponents = _tails_are_sharp()
+    sharp, exponent = _tails_are_sharp()
     deviation, broken_random = _random_radius_check()
     return Finding(
         printed=not (by_hand and broken > 0 and single == alone),
@@ -206,7 +182,7 @@ def upper_bound() -> Finding:
         and _moments_are_exact()
         and _put_together()
         and sharp
-        and exponents < 1.1
+        and exponent < 1.1
         and deviation < 4,
         numbers={
             "r = 10M: true fraction": 1.0,
@@ -216,7 +192,7 @@ def upper_bound() -> Finding:
             f"violations of the corrected bounds, fixed r, {tried} simulations": broken_fixed,
             "settings in which one of the corrected bounds says something": useful,
             "violations where the probability is known (N=3, 240 settings)": broken_exact,
-            "exponent of a coordinate's tail over the log-Sobolev bound's, d=40000": exponents,
+            "exponent of a coordinate's tail over the log-Sobolev bound's, d=40000": exponent,
             "random r: exact expectation against simulation, in standard errors": deviation,
         },
     )

@@ -1,23 +1,15 @@
 """Rows 1 to 2: Lemma 1, the introduction's stronger reading of it, Corollary 1."""
 
+import functools
 import math
 
 import torch
 from torch import Tensor
 
 from headgauge import normalizers
+from headgauge.claims import sampling
 from headgauge.claims.record import Finding, Verdict, claim
-from headgauge.claims.sampling import (
-    LENGTHS,
-    SHARPNESS,
-    close,
-    doubles,
-    generator,
-    highest,
-    normal,
-    one_winner,
-    violated,
-)
+from headgauge.claims.sampling import LENGTHS, Draws, close, doubles, highest, one_winner, violated
 from headgauge.theory.normalization import vanishing
 from headgauge.theory.normalization.general_normalizer import normalise
 
@@ -41,41 +33,30 @@ def lemma_1() -> Finding:
 
     In theory.normalization.vanishing: lemma_1_bounds, lemma_1_constants.
     """
-    source, bound = generator(1), 2.0
-    functions = {
-        "exp": (torch.exp, math.exp(-bound), math.exp(bound)),
-        "softplus": (
-            torch.nn.functional.softplus,
-            math.log1p(math.exp(-bound)),
-            math.log1p(math.exp(bound)),
-        ),
-    }
+    draw, bound = Draws(1), 2.0
+    softplus = torch.nn.functional.softplus
     broken, attained, best = 0, [], []
-    for function, least, most in functions.values():
+    for function, least, most in (
+        (torch.exp, math.exp(-bound), math.exp(bound)),
+        (softplus, math.log1p(math.exp(-bound)), math.log1p(math.exp(bound))),
+    ):
         c1, c2 = vanishing.lemma_1_constants(least, most)
         for length in LENGTHS:
-            logits = (2 * torch.rand(20, length, dtype=torch.float64, generator=source) - 1) * bound
             lower, upper = vanishing.lemma_1_bounds(least, most, length)
-            alpha = normalise(function, logits)
-            broken += violated(torch.full_like(alpha, lower), alpha, 1e-12)
-            broken += violated(alpha, torch.full_like(alpha, upper), 1e-12)
+            alpha = normalise(function, (2 * draw.uniform(20, length) - 1) * bound)
+            broken += violated(lower, alpha, upper, tolerance=1e-12)
             broken += int(not (c1 <= lower * length and upper * length <= c2 * (1 + 1e-12)))
-            extreme = normalise(function, one_winner(length, bound, -bound))[0].item()
-            attained.append(abs(extreme / upper - 1))
-            extreme = normalise(function, one_winner(length, -bound, bound))[0].item()
-            attained.append(abs(extreme / lower - 1))
+            for top, reached in ((bound, upper), (-bound, lower)):
+                extreme = normalise(function, one_winner(length, top, -top))[0].item()
+                attained.append(abs(extreme / reached - 1))
         lower, upper = vanishing.lemma_1_bounds(least, most, LENGTHS[-1])
         best += [c1 / (lower * LENGTHS[-1]), c2 / (upper * LENGTHS[-1])]
-    zero_allowed = [
-        normalise(_positive_only, one_winner(length, 1.0, -1.0))[0].item() for length in LENGTHS
-    ]
-    growing = []
-    for length in LENGTHS:
-        half = 0.5 * math.log(length)
-        growing.append(torch.softmax(one_winner(length, half, -half), -1)[0].item())
+    zero_allowed = sampling.winners(functools.partial(normalise, _positive_only), 1.0, -1.0)
+    half = 0.5 * math.log(LENGTHS[-1])
+    growing = torch.softmax(one_winner(LENGTHS[-1], half, -half), -1)[0].item()
     return Finding(
         # The two counterexamples are what the record tells of them.
-        printed=not (close(zero_allowed, 1.0) and close(growing[-1], 0.5, 1e-5)),
+        printed=not (close(zero_allowed, 1.0) and close(growing, 0.5, 1e-5)),
         conditional=broken == 0,
         # Sharp at every L; the constants free of L are approached, so none better will do.
         corrected=broken == 0 and highest(attained) < 1e-9 and close(best, 1.0, 1e-3),
@@ -83,7 +64,7 @@ def lemma_1() -> Finding:
             "violations with F > 0 and a fixed": broken,
             "relative distance of the extreme row from the sharp bound": highest(attained),
             "alpha_1 at L=100000 when F may be 0": zero_allowed[-1],
-            "alpha_1 at L=100000 when a = log(L)/2": growing[-1],
+            "alpha_1 at L=100000 when a = log(L)/2": growing,
         },
     )
 
@@ -99,26 +80,18 @@ def any_length_independent_rule() -> Finding:
 
     In normalizers.entmax: Sparsemax; in theory.normalization.vanishing: lemma_1_bounds.
     """
-    sparsemax = normalizers.get("sparsemax")
+    sparse = sampling.winners(normalizers.get("sparsemax"), 1.0)
+    # Softmax is of the form (3). Logits of .5 and 1.5 make F go from e^.5 to e^1.5, and one that
+    # differs from the others attains the sharp bound, on either side.
+    bounds = [vanishing.lemma_1_bounds(math.exp(0.5), math.exp(1.5), each) for each in LENGTHS]
     softmax = normalizers.get("softmax")
-    sparse = [sparsemax(one_winner(length, 1.0, 0.0))[0].item() for length in LENGTHS]
-    soft, bounds = [], []
-    for length in LENGTHS:
-        # Softmax is of the form (3). Logits of .5 and 1.5 make F go from e^.5 to e^1.5, and one
-        # that differs from the others attains the sharp bound, on either side.
-        bounds += vanishing.lemma_1_bounds(math.exp(0.5), math.exp(1.5), length)
-        soft.append(softmax(one_winner(length, 0.5, 1.5))[0].item())
-        soft.append(softmax(one_winner(length, 1.5, 0.5))[0].item())
-    most = soft[-1] * LENGTHS[-1]
+    sides = [sampling.winners(softmax, top, 2 - top) for top in (0.5, 1.5)]
+    most = sides[1][-1] * LENGTHS[-1]
     return Finding(
         printed=not close(sparse, 1.0),
-        corrected=all(close(a / b, 1.0) for a, b in zip(soft, bounds, strict=True))
-        and close(most, math.e, 1e-4),
+        corrected=close(doubles(sides) / doubles(bounds).mT, 1.0) and close(most, math.e, 1e-4),
         numbers={
-            **{
-                f"sparsemax weight of the winner, L={length}": value
-                for length, value in zip(LENGTHS, sparse, strict=True)
-            },
+            **sampling.named("sparsemax weight of the winner, L={}", LENGTHS, sparse),
             "softmax weight times L for the same lead, L=100000": most,
             "e, which it does not exceed": math.e,
         },
@@ -138,48 +111,44 @@ def corollary_1() -> Finding:
 
     In theory.normalization.vanishing: corollary_1_printed, corollary_1_sharp, jensen_upper_bound.
     """
-    source, temperature = generator(2), 0.5
-    broken = sharp_broken = 0
-    tight = []
-    for sharpness in SHARPNESS:
-        query = sharpness * normal(200, 8, source=source)
-        keys = normal(200, 50, 8, source=source)
+    draw, temperature = Draws(2), 0.5
+    broken, sharp_broken, tight = 0, 0, []
+    for sharpness in sampling.SHARPNESS:
+        query, keys = sharpness * draw.normal(200, 8), draw.normal(200, 50, 8)
         logits = (keys @ query[..., None])[..., 0]
         alpha = torch.softmax(logits / temperature, -1)
+        least, most = alpha.amin(-1), alpha.amax(-1)
         for spread in (
             vanishing.corollary_1_range(query, keys, temperature),
             vanishing.logit_range(logits, temperature),
         ):
-            for form in (vanishing.corollary_1_printed, vanishing.corollary_1_sharp):
-                lower, upper = form(spread, 50)
-                count = violated(lower, alpha.amin(-1)) + violated(alpha.amax(-1), upper)
-                broken += count if form is vanishing.corollary_1_printed else 0
-                sharp_broken += count if form is vanishing.corollary_1_sharp else 0
+            lower, upper = vanishing.corollary_1_printed(spread, 50)
+            broken += violated(lower, least, most, upper)
+            lower, upper = vanishing.corollary_1_sharp(spread, 50)
+            sharp_broken += violated(lower, least, most, upper)
         jensen = vanishing.jensen_upper_bound(logits, temperature)
-        sharp_broken += violated(alpha, jensen)
         by_norms = vanishing.key_spread_upper_bound(query, keys, temperature)
-        sharp_broken += violated(jensen, by_norms)
-        tight.append((jensen / alpha).median().item())
-    spread = doubles(6.0)
-    attained = vanishing.corollary_1_sharp(spread, 50)
+        sharp_broken += violated(alpha, jensen, by_norms)
+        tight.append((jensen / alpha).median())
+    spread, long = doubles(6.0), 10**6
     extremes = [torch.softmax(one_winner(50, top, -top), -1)[0] for top in (-3.0, 3.0)]
-    off = highest((a - b).abs() for a, b in zip(attained, extremes, strict=True))
-    long = 10**6
-    printed = vanishing.corollary_1_printed(spread, long)
-    best = [a / b for a, b in zip(vanishing.corollary_1_sharp(spread, long), printed, strict=True)]
+    pairs = zip(
+        vanishing.corollary_1_sharp(spread, long),
+        vanishing.corollary_1_printed(spread, long),
+        strict=True,
+    )
+    best = [(sharp / printed).item() for sharp, printed in pairs]
     # Keys along the query: Δ is the largest logit and every inequality between norms is equality.
-    query = doubles([1.5])
-    keys = doubles([[1.0], [-1.0]])
-    ranges = vanishing.corollary_1_range(query, keys, temperature)
+    query, keys = doubles([1.5]), doubles([[1.0], [-1.0]])
+    logits = keys[:, 0] * query
     aligned = (
-        close(ranges, 6.0)
-        and close(ranges, vanishing.logit_range(keys[:, 0] * query, temperature))
+        close(vanishing.corollary_1_range(query, keys, temperature), 6.0)
+        and close(vanishing.logit_range(logits, temperature), 6.0)
         and close(
             vanishing.key_spread_upper_bound(query, keys, temperature)[0],
-            vanishing.jensen_upper_bound(keys[:, 0] * query, temperature)[0],
+            vanishing.jensen_upper_bound(logits, temperature)[0],
         )
     )
-
     own_key = torch.softmax(doubles([0.0, 3.0, 3.0]), -1)[0].item()
     return Finding(
         # With k read as k_i, Δ = 0 for the first key and the statement says exactly 1/3.
@@ -187,14 +156,14 @@ def corollary_1() -> Finding:
         conditional=broken == 0,
         # The flat rows attain Jensen's bound; e^{±R} are approached: no other constant will do.
         corrected=sharp_broken == 0
-        and off < 1e-12
-        and abs(tight[0] - 1) < 1e-9
+        and close(vanishing.corollary_1_sharp(spread, 50), extremes, 1e-12)
+        and close(tight[0], 1.0)
         and close(best, 1.0, 1e-3)
         and aligned,
         numbers={
             "violations with the largest key norm": broken,
             "violations of the sharp and the data-dependent forms": sharp_broken,
-            "L times the largest weight over e^R, R=6, L=1000000": best[1].item(),
+            "L times the largest weight over e^R, R=6, L=1000000": best[1],
             "alpha_0 for q=1, k=(0,3,3)": own_key,
             "what the bound with k_i says": 1 / 3,
         },

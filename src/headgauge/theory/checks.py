@@ -1,9 +1,19 @@
-"""What the results ask of their arguments, told in words where it is not given."""
+"""What the results ask of their arguments: shapes, by the names that the signatures have for them,
+and the rest in words where it is not given."""
 
 from numbers import Integral
 from typing import Any
 
+from jaxtyping import Bool, Float
 from torch import Tensor
+
+PerKey = Float[Tensor, "*rows keys"]
+"""A number for each key of one row or of any batch of rows: weights, logits."""
+PerRow = Float[Tensor, "*rows"]
+Selected = Bool[Tensor, "*rows keys"]
+"""The set I: True at its keys."""
+Vectors = Float[Tensor, "*#rows keys dim"]
+"""A vector for each key; rows of a batch may share them."""
 
 
 def check_keys(*rows: Tensor) -> None:
@@ -26,6 +36,14 @@ def is_whole(number: Any, least: int, most: int | None = None) -> bool:
     if not isinstance(number, Integral):
         return False
     return least <= int(number) and (most is None or int(number) <= most)
+
+
+def check_n(n: Any, weights: Tensor) -> None:
+    """N of a row's keys."""
+    check_keys(weights)
+    keys = weights.shape[-1]
+    if not is_whole(n, 0, keys):
+        raise ValueError(f"needs a whole N, 0 <= N <= keys, got N={n} for {keys} keys")
 
 
 def check_whole(name: str, number: Any, least: int) -> None:

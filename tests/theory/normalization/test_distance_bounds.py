@@ -72,10 +72,10 @@ def test_orthonormal_flat_is_the_open_end_of_the_sandwich():
     assert ratio.item() == pytest.approx((1 + 1 / 49) ** 0.5 / 2**0.5, rel=1e-12)
 
 
-@pytest.mark.parametrize("n", [4, 25, 100])
+@pytest.mark.parametrize("n", [4, 25])
 def test_the_printed_bound_is_root_n_loose_for_orthonormal_flat(n):
-    weights = torch.full((800,), 1 / 800, dtype=torch.float64)
-    vectors = torch.eye(800, dtype=torch.float64)
+    weights = torch.full((400,), 1 / 400, dtype=torch.float64)
+    vectors = torch.eye(400, dtype=torch.float64)
     selected = top_n(weights, n)
     ratio = distance_bounds.printed_bound(weights, vectors, selected)
     ratio = ratio / distance(weights, vectors, selected)

@@ -104,7 +104,7 @@ def test_monte_carlo_finds_the_mean():
     source = torch.Generator().manual_seed(0)
     weights = torch.softmax(torch.randn(8, dtype=torch.float64, generator=source), -1)
     vectors = torch.randn(8, 4, dtype=torch.float64, generator=source)
-    mean, error = expected.monte_carlo(weights, vectors, 3, draws=2000, generator=source)
+    mean, error = expected.monte_carlo(weights, vectors, 3, draws=300, generator=source)
     assert abs(mean - expected.exact(weights, vectors, 3)) < 4 * error
 
 

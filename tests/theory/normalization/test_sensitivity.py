@@ -3,7 +3,7 @@ import math
 import mpmath
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgauge.theory.normalization import sensitivity
@@ -40,6 +40,7 @@ def test_norms_agree_with_dense_linear_algebra(rows):
     )
 
 
+@settings(max_examples=50)
 @given(st.lists(st.floats(-60, 60), min_size=2, max_size=6))
 def test_the_eigenvalue_keeps_its_digits_next_to_a_one_hot_row(logits):
     weights = torch.softmax(torch.tensor(logits, dtype=torch.float64), -1)
@@ -52,6 +53,7 @@ def test_the_eigenvalue_keeps_its_digits_next_to_a_one_hot_row(logits):
     assert sensitivity.frobenius_norm(weights).item() >= exact * (1 - 1e-13)
 
 
+@settings(max_examples=50)
 @given(st.lists(st.floats(-30, 30), min_size=2, max_size=7))
 def test_weights_that_sum_to_less_than_one(logits):
     """Softmax-1 and sinks: a principal submatrix of the same matrix."""
@@ -148,7 +150,7 @@ def test_degenerate_rows(length):
 def test_many_long_rows_converge():
     source = torch.Generator().manual_seed(0)
     scale = torch.logspace(-2, 2, 200, dtype=torch.float64)[:, None]
-    logits = scale * torch.randn(200, 1024, dtype=torch.float64, generator=source)
+    logits = scale * torch.randn(200, 512, dtype=torch.float64, generator=source)
     weights = torch.softmax(logits, -1)
     norm = sensitivity.largest_eigenvalue(weights)
     assert (sensitivity.closed_lower_bound(weights) <= norm * (1 + 1e-12)).all()

@@ -9,10 +9,10 @@ what they would cover if each missed its tokens independently (`independent_cove
 import math
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
 
-from headgauge.theory.checks import check_keys, check_whole, is_whole
+from headgauge.theory.checks import PerRow, check_keys, check_whole, is_whole
 
 
 def multi_head_coverage(separability: float, heads: int) -> float:
@@ -44,9 +44,7 @@ def heads_needed(separability: float, coverage: float) -> int:
     return heads
 
 
-def shared_coverage(
-    separable: Bool[Tensor, "*rows heads keys"], heads: int
-) -> Float[Tensor, "*rows"]:
+def shared_coverage(separable: Bool[Tensor, "*rows heads keys"], heads: int) -> PerRow:
     """The share of a common set of keys that at least one of H heads separates, over all sets of H
     out of M heads: 1 − C(M − c_i, H)/C(M, H), with c_i heads that separate key i.
 
@@ -63,9 +61,7 @@ def shared_coverage(
     return 1 - missed[counts].mean(-1)
 
 
-def independent_coverage(
-    separable: Bool[Tensor, "*rows heads keys"], heads: int
-) -> Float[Tensor, "*rows"]:
+def independent_coverage(separable: Bool[Tensor, "*rows heads keys"], heads: int) -> PerRow:
     """What the same heads would cover if they were independent: 1 − Π(1 − p_h), over all sets of H.
 
     The mean of the products is e_H(1 − p)/C(M, H), with the elementary symmetric polynomial.

@@ -3,18 +3,11 @@
 Paper → code: d̃ → `distance`, ‖α_i x_i − s‖ → `distances_to_context`.
 """
 
-import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
-
+from headgauge.theory.checks import PerKey, PerRow, Selected, Vectors
 from headgauge.theory.normalization.selection import context_vector, weighted
 
 
-def distances_to_context(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Float[Tensor, "*rows keys"]:
+def distances_to_context(weights: PerKey, vectors: Vectors, selected: Selected) -> PerKey:
     """‖α_i x_i − s‖ for every key, selected or not.
 
     The differences are formed before the norm: the expanded ‖y‖² − 2⟨y, s⟩ + ‖s‖² would lose
@@ -22,14 +15,10 @@ def distances_to_context(
     """
     context = context_vector(weights, vectors, selected)
     difference = weighted(weights, vectors) - context[..., None, :]
-    return torch.linalg.vector_norm(difference, dim=-1)
+    return difference.norm(dim=-1)
 
 
-def distance(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Float[Tensor, "*rows"]:
+def distance(weights: PerKey, vectors: Vectors, selected: Selected) -> PerRow:
     """d̃ = Σ_{i∉I} ‖α_i x_i − s‖ (eq. 7)."""
     each = distances_to_context(weights, vectors, selected)
     return (each * ~selected).sum(-1)

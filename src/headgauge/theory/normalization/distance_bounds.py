@@ -25,10 +25,9 @@ an inequality to an equality, so the result lies inside the plain one.
 import math
 
 import torch
-from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headgauge.theory.checks import check_vectors, check_whole
+from headgauge.theory.checks import PerKey, PerRow, Selected, Vectors, check_vectors, check_whole
 from headgauge.theory.normalization.distance import distances_to_context
 from headgauge.theory.normalization.selection import (
     context_vector,
@@ -39,9 +38,7 @@ from headgauge.theory.normalization.selection import (
 )
 
 
-def largest_cross_distance(
-    vectors: Float[Tensor, "*#rows keys dim"], selected: Bool[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def largest_cross_distance(vectors: Vectors, selected: Selected) -> PerRow:
     """d₁ = max over i ∉ I, j ∈ I of ‖x_i − x_j‖; 0 where one of the two sets is empty."""
     check_vectors(vectors)
     apart = torch.cdist(vectors, vectors, compute_mode="donot_use_mm_for_euclid_dist")
@@ -49,19 +46,13 @@ def largest_cross_distance(
     return torch.where(crossing, apart, 0.0).amax((-2, -1))
 
 
-def largest_selected_norm(
-    vectors: Float[Tensor, "*#rows keys dim"], selected: Bool[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def largest_selected_norm(vectors: Vectors, selected: Selected) -> PerRow:
     """max_{j∈I} ‖x_j‖."""
     check_vectors(vectors)
-    return (torch.linalg.vector_norm(vectors, dim=-1) * selected).amax(-1)
+    return (vectors.norm(dim=-1) * selected).amax(-1)
 
 
-def printed_bound(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Float[Tensor, "*rows"]:
+def printed_bound(weights: PerKey, vectors: Vectors, selected: Selected) -> PerRow:
     """(1 − ᾱ)d₁ + max_I‖x_j‖ [ᾱ(L − N) − (1 − ᾱ)], Theorem 1.1 as printed.
 
     True when I is the top-N set, false for an arbitrary I. It needs weights that sum to one and a
@@ -71,11 +62,7 @@ def printed_bound(
     return _theorem_1_1(weights, vectors, selected, largest)
 
 
-def slides_bound(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Float[Tensor, "*rows"]:
+def slides_bound(weights: PerKey, vectors: Vectors, selected: Selected) -> PerRow:
     """Theorem 1.1 as on the slides, with max‖x_j‖² for max‖x_j‖. False: it is not homogeneous."""
     largest = largest_selected_norm(vectors, selected)
     return _theorem_1_1(weights, vectors, selected, largest**2)
@@ -89,11 +76,7 @@ def _theorem_1_1(weights: Tensor, vectors: Tensor, selected: Tensor, factor: Ten
     return torch.where(sums_to_one(weights) & selected.any(-1), bound, math.nan)
 
 
-def absolute_bound(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Float[Tensor, "*rows"]:
+def absolute_bound(weights: PerKey, vectors: Vectors, selected: Selected) -> PerRow:
     """Theorem 1.1 corrected for any non-empty I: Σ_{i∉I}|ᾱ − α_i| in place of the bracket."""
     mass = selected_mass(weights, selected)
     outside = (weights.abs() * ~selected).sum(-1)
@@ -103,27 +86,20 @@ def absolute_bound(
     return torch.where((weights >= 0).all(-1) & selected.any(-1), bound, math.nan)
 
 
-def centroid_bound(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Float[Tensor, "*rows"]:
+def centroid_bound(weights: PerKey, vectors: Vectors, selected: Selected) -> PerRow:
     """Σ_{i∉I} α_i‖x_i − c‖ + ‖c‖ Σ_{i∉I}|ᾱ − α_i| with c = s/ᾱ; any I, non-negative weights."""
     mass = selected_mass(weights, selected)
     context = context_vector(weights, vectors, selected)
     centroid = torch.where(mass[..., None] > 0, context / mass[..., None], 0.0)
-    away = torch.linalg.vector_norm(vectors - centroid[..., None, :], dim=-1)
+    away = (vectors - centroid[..., None, :]).norm(dim=-1)
     spread = (mass[..., None] - weights).abs()
-    terms = weights * away + torch.linalg.vector_norm(centroid, dim=-1)[..., None] * spread
+    terms = weights * away + centroid.norm(dim=-1)[..., None] * spread
     return torch.where((weights >= 0).all(-1), (terms * ~selected).sum(-1), math.nan)
 
 
 def sandwich(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-    peel: int = 0,
-) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+    weights: PerKey, vectors: Vectors, selected: Selected, peel: int = 0
+) -> tuple[PerRow, PerRow]:
     """Lower and upper bound on d̃ that hold for every I and all weights.
 
     `peel` unselected keys with the largest ‖y_i‖ are counted exactly; 1 is enough for a sink that
@@ -132,7 +108,7 @@ def sandwich(
     y = weighted(weights, vectors)
     context = context_vector(weights, vectors, selected)
     exact = distances_to_context(weights, vectors, selected)
-    norms = torch.linalg.vector_norm(y, dim=-1)
+    norms = y.norm(dim=-1)
     check_whole("peel", peel, 0)
     peel = min(peel, weights.shape[-1])
     heaviest = top_n(torch.where(selected, -1.0, norms), peel) & ~selected
@@ -140,7 +116,7 @@ def sandwich(
 
     difference = (y - context[..., None, :]) * others[..., None]
     count = others.sum(-1)
-    lower = torch.linalg.vector_norm(difference.sum(-2), dim=-1)
+    lower = difference.sum(-2).norm(dim=-1)
     upper = (count * (difference**2).sum((-2, -1))).sqrt()
     peeled = (exact * heaviest).sum(-1)
     return peeled + lower, peeled + upper

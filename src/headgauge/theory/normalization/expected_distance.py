@@ -24,43 +24,25 @@ import itertools
 import math
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.theory.checks import check_keys, check_whole, is_whole
+from headgauge.theory.checks import PerKey, PerRow, Vectors, check_n, check_whole
 from headgauge.theory.normalization.distance import distance
 from headgauge.theory.normalization.selection import leave_one_out_sum, top_n_indices, weighted
 
 EXACT_LIMIT = 200_000
 
 
-def _check_n(n: int, weights: Tensor) -> None:
-    check_keys(weights)
-    keys = weights.shape[-1]
-    if not is_whole(n, 0, keys):
-        raise ValueError(
-            f"a random N-subset needs a whole N, 0 <= N <= keys, got N={n} for {keys} keys"
-        )
-
-
-def _norm(values: Tensor) -> Tensor:
-    return torch.linalg.vector_norm(values, dim=-1)
-
-
-def printed(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> Float[Tensor, "*rows"]:
+def printed(weights: PerKey, vectors: Vectors, n: int) -> PerRow:
     """Theorem 1.2's main term as printed in the main text. False; ε aside, it is off both ways."""
-    _check_n(n, weights)
+    check_n(n, weights)
     length = weights.shape[-1]
     return (length - n) / length * _printed_norms(weights, vectors, n).sum(-1)
 
 
-def slides(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> Float[Tensor, "*rows"]:
+def slides(weights: PerKey, vectors: Vectors, n: int) -> PerRow:
     """The same with squared norms, as on the slides. False: E is of degree one in the vectors."""
-    _check_n(n, weights)
+    check_n(n, weights)
     length = weights.shape[-1]
     return (length - n) / length * (_printed_norms(weights, vectors, n) ** 2).sum(-1)
 
@@ -70,17 +52,15 @@ def _printed_norms(weights: Tensor, vectors: Tensor, n: int) -> Tensor:
     length = weights.shape[-1]
     mean = weighted(weights, vectors).sum(-2, keepdim=True)
     nu = n / (length - 1) if length > 1 else 0.0
-    return _norm((weights + nu)[..., None] * vectors - mean)
+    return ((weights + nu)[..., None] * vectors - mean).norm(dim=-1)
 
 
-def conditional_moments(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> tuple[Float[Tensor, "*rows keys"], Float[Tensor, "*rows keys"]]:
+def conditional_moments(weights: PerKey, vectors: Vectors, n: int) -> tuple[PerKey, PerKey]:
     """‖m_i‖ and V_i: mean and variance of y_i − s given that i was not drawn."""
-    _check_n(n, weights)
+    check_n(n, weights)
     y = weighted(weights, vectors)
     mean, variance = _sum_of_others(y, n)
-    return _norm(y - mean), variance
+    return (y - mean).norm(dim=-1), variance
 
 
 def _sum_of(vectors: Tensor, drawn: int) -> tuple[Tensor, Tensor]:
@@ -113,18 +93,14 @@ def _variance_factor(drawn: int, size: int) -> float:
     return drawn * (size - drawn) / (size * (size - 1)) if 0 < drawn < size else 0.0
 
 
-def appendix(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> Float[Tensor, "*rows"]:
+def appendix(weights: PerKey, vectors: Vectors, n: int) -> PerRow:
     """Eq. (24): (L−N)/L Σ‖(1 + ν)y_i − νx̄‖, a lower bound on E."""
     length = weights.shape[-1]
     centre, _ = conditional_moments(weights, vectors, n)
     return (length - n) / length * centre.sum(-1)
 
 
-def sandwich(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+def sandwich(weights: PerKey, vectors: Vectors, n: int) -> tuple[PerRow, PerRow]:
     """(n/L)Σ‖m_i‖ ≤ E ≤ (n/L)Σ√(‖m_i‖² + V_i)."""
     length = weights.shape[-1]
     centre, variance = conditional_moments(weights, vectors, n)
@@ -133,17 +109,14 @@ def sandwich(
 
 
 def stratified_sandwich(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    n: int,
-    strata: int = 2,
-) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+    weights: PerKey, vectors: Vectors, n: int, strata: int = 2
+) -> tuple[PerRow, PerRow]:
     """The sandwich, conditioned on which of the `strata` heaviest keys (largest ‖y‖) were drawn."""
-    _check_n(n, weights)
+    check_n(n, weights)
     check_whole("strata", strata, 0)
     length = weights.shape[-1]
     y = weighted(weights, vectors)
-    order = top_n_indices(_norm(y), length)
+    order = top_n_indices(y.norm(dim=-1), length)
     y = y.gather(-2, order[..., None].expand(y.shape))
     strata = min(strata, length)
     heavy, light = y[..., :strata, :], y[..., strata:, :]
@@ -159,14 +132,14 @@ def stratified_sandwich(
         fixed = (heavy * flags[:, None]).sum(-2)
         # A heavy key that was not drawn is certainly outside I ...
         mean, variance = _sum_of(light, rest)
-        centre = _norm(heavy - (fixed + mean)[..., None, :])[..., ~flags]
+        centre = (heavy - (fixed + mean)[..., None, :]).norm(dim=-1)[..., ~flags]
         case_lower = centre.sum(-1)
         case_upper = (centre**2 + variance[..., None]).sqrt().sum(-1)
         # ... a light one with the probability that the rest of the draw leaves it out.
         if length > strata:
             left_out = (length - strata - rest) / (length - strata)
             mean, variance = _sum_of_others(light, rest)
-            centre = _norm(light - fixed[..., None, :] - mean)
+            centre = (light - fixed[..., None, :] - mean).norm(dim=-1)
             case_lower = case_lower + left_out * centre.sum(-1)
             case_upper = case_upper + left_out * (centre**2 + variance).sqrt().sum(-1)
         lower = lower + probability * case_lower
@@ -174,11 +147,9 @@ def stratified_sandwich(
     return lower, upper
 
 
-def exact(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> Float[Tensor, "*rows"]:
+def exact(weights: PerKey, vectors: Vectors, n: int) -> PerRow:
     """E by enumerating all N-subsets: the oracle for small L."""
-    _check_n(n, weights)
+    check_n(n, weights)
     length = weights.shape[-1]
     subsets = math.comb(length, n)
     if subsets > EXACT_LIMIT:
@@ -195,18 +166,18 @@ def exact(
 
 
 def monte_carlo(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
+    weights: PerKey,
+    vectors: Vectors,
     n: int,
     draws: int = 1000,
     generator: torch.Generator | None = None,
-) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+) -> tuple[PerRow, PerRow]:
     """Mean of d̃ over random N-subsets, and its standard error.
 
     With a sink the standard error misleads: the rare draws that carry the mean may be missing.
     Prefer `stratified_sandwich` there.
     """
-    _check_n(n, weights)
+    check_n(n, weights)
     check_whole("draws", draws, 1)
     length = weights.shape[-1]
     samples = []

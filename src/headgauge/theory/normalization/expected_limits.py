@@ -13,36 +13,27 @@ is (1 − N/L)(1 + N)S. The second inequality is S ≤ max‖x_i‖ for weights 
 The cap does not grow with L, so E at fixed N cannot be linear in L.
 """
 
-import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
 
-from headgauge.theory.checks import check_keys, is_whole
+from headgauge.theory.checks import PerKey, PerRow, Selected, Vectors, check_n
 from headgauge.theory.normalization.selection import context_vector, weighted
 
 
-def corollary_2_printed(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"]
-) -> Float[Tensor, "*rows"]:
+def corollary_2_printed(weights: PerKey, vectors: Vectors) -> PerRow:
     """S = Σ‖α_i x_i‖, which Corollary 2(i) prints as the limit of E. False."""
-    return torch.linalg.vector_norm(weighted(weights, vectors), dim=-1).sum(-1)
+    return weighted(weights, vectors).norm(dim=-1).sum(-1)
 
 
-def cap(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> Float[Tensor, "*rows"]:
+def cap(weights: PerKey, vectors: Vectors, n: int) -> PerRow:
     """(1 − N/L)(N + 1)S ≥ E for every row."""
-    check_keys(weights)
+    check_n(n, weights)
     length = weights.shape[-1]
-    if not is_whole(n, 0, length):
-        raise ValueError(f"the cap needs a whole N, 0 <= N <= keys, got N={n} for {length} keys")
     return (1 - n / length) * (n + 1) * corollary_2_printed(weights, vectors)
 
 
 def may_be_below_expectation(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
+    weights: PerKey, vectors: Vectors, selected: Selected
 ) -> Bool[Tensor, "*rows"]:
     """The necessary condition ‖s‖ ≤ (N+1)S/L + ‖u‖/(L−N) for d̃ ≤ E.
 
@@ -51,8 +42,8 @@ def may_be_below_expectation(
     """
     length = weights.shape[-1]
     chosen = selected.sum(-1)
-    context = torch.linalg.vector_norm(context_vector(weights, vectors, selected), dim=-1)
-    outside = torch.linalg.vector_norm(context_vector(weights, vectors, ~selected), dim=-1)
+    context = context_vector(weights, vectors, selected).norm(dim=-1)
+    outside = context_vector(weights, vectors, ~selected).norm(dim=-1)
     total = corollary_2_printed(weights, vectors)
     left = length - chosen
     return (context * left <= (chosen + 1) * total * left / length + outside) | (left == 0)

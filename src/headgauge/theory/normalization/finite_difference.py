@@ -18,27 +18,25 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.theory.checks import check_keys, check_positive, check_whole
+from headgauge.theory.checks import PerKey, PerRow, check_keys, check_positive, check_whole
 from headgauge.theory.normalization.selection import missing_mass
 from headgauge.theory.normalization.sensitivity import frobenius_norm, leading_direction
 
 
 def sensitivity(
-    logits: Float[Tensor, "*rows keys"],
+    logits: PerKey,
     direction: Float[Tensor, "*#rows keys"],
     epsilon: float,
     temperature: float = 1.0,
-) -> Float[Tensor, "*rows"]:
+) -> PerRow:
     """g = ‖softmax((l + εv)/T) − softmax(l/T)‖₂/ε for a unit v."""
     change = change_of_weights(logits, epsilon * direction, temperature)
-    return torch.linalg.vector_norm(change, dim=-1) / epsilon
+    return change.norm(dim=-1) / epsilon
 
 
 def change_of_weights(
-    logits: Float[Tensor, "*rows keys"],
-    step: Float[Tensor, "*#rows keys"],
-    temperature: float = 1.0,
-) -> Float[Tensor, "*rows keys"]:
+    logits: PerKey, step: Float[Tensor, "*#rows keys"], temperature: float = 1.0
+) -> PerKey:
     """softmax((l + step)/T) − softmax(l/T) without subtracting one weight from another.
 
     Next to a one-hot row both weights of the winner are 1 to the last digit and their difference
@@ -59,20 +57,16 @@ def change_of_weights(
     return larger * torch.expm1(-ratio.abs()) * -torch.sign(ratio)
 
 
-def random_direction(
-    logits: Float[Tensor, "*rows keys"], generator: torch.Generator | None = None
-) -> Float[Tensor, "*rows keys"]:
+def random_direction(logits: PerKey, generator: torch.Generator | None = None) -> PerKey:
     """A uniform unit vector per row, as Algorithm 5 draws it."""
     check_keys(logits)
     normal = torch.randn(
         logits.shape, dtype=logits.dtype, device=logits.device, generator=generator
     )
-    return normal / torch.linalg.vector_norm(normal, dim=-1, keepdim=True)
+    return normal / normal.norm(dim=-1, keepdim=True)
 
 
-def worst_sensitivity(
-    logits: Float[Tensor, "*rows keys"], epsilon: float, temperature: float = 1.0
-) -> Float[Tensor, "*rows"]:
+def worst_sensitivity(logits: PerKey, epsilon: float, temperature: float = 1.0) -> PerRow:
     """g along ± the eigenvector of λ₁ at l: of the two directions, the one that moves α more."""
     direction = leading_direction(torch.softmax(logits / temperature, -1))
     return torch.maximum(
@@ -88,9 +82,7 @@ def sharp_bound(epsilon: float, temperature: float = 1.0) -> float:
     return math.sqrt(2) / epsilon * math.tanh(epsilon / (2 * math.sqrt(2) * temperature))
 
 
-def direction_bound(
-    direction: Float[Tensor, "*rows keys"], epsilon: float, temperature: float = 1.0
-) -> Float[Tensor, "*rows"]:
+def direction_bound(direction: PerKey, epsilon: float, temperature: float = 1.0) -> PerRow:
     """(√2/ε) tanh(ε·(max v − min v)/(4T)): the same for a given direction."""
     check_keys(direction)
     check_positive("epsilon", epsilon)
@@ -99,18 +91,15 @@ def direction_bound(
 
 
 def root_mean_square_over_directions(
-    weights: Float[Tensor, "*rows keys"], temperature: float = 1.0, dim: int | None = None
-) -> Float[Tensor, "*rows"]:
+    weights: PerKey, temperature: float = 1.0, dim: int | None = None
+) -> PerRow:
     """√E‖∇α v‖² = ‖C‖_F/(T√D) over unit v in R^D; D counts masked keys too if v covers them."""
     return frobenius_norm(weights, temperature) / math.sqrt(_size(weights, dim))
 
 
 def mean_over_directions(
-    weights: Float[Tensor, "*rows keys"],
-    temperature: float = 1.0,
-    dim: int | None = None,
-    nodes: int = 121,
-) -> Float[Tensor, "*rows"]:
+    weights: PerKey, temperature: float = 1.0, dim: int | None = None, nodes: int = 121
+) -> PerRow:
     """E‖∇α v‖ over uniform unit v in R^D, exactly, by a one-dimensional integral.
 
     For a normal vector z, E‖Cz‖ = √(2/π) ∫₀^∞ (1 − det(I + θ²C²)^{−½}) θ^{−2} dθ, and a unit v

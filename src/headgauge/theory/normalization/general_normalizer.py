@@ -24,22 +24,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.theory.checks import check_keys
+from headgauge.theory.checks import PerKey, PerRow, check_keys
 from headgauge.theory.normalization.sensitivity import largest_eigenvalue
 
 
-def normalise(
-    function: Callable[[Tensor], Tensor], logits: Float[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows keys"]:
+def normalise(function: Callable[[Tensor], Tensor], logits: PerKey) -> PerKey:
     """α_i = F(l_i)/Σ F(l_j) (eq. 3)."""
     check_keys(logits)
     values = function(logits)
     return values / values.sum(-1, keepdim=True)
 
 
-def jacobian(
-    values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows keys keys"]:
+def jacobian(values: PerKey, slopes: PerKey) -> Float[Tensor, "*rows keys keys"]:
     """∂α_i/∂l_k = δ_ik p_i φ_i − p_i p_k φ_k, with p_i φ_i = F′_i/S_F so that F may be zero."""
     check_keys(values)
     total = values.sum(-1, keepdim=True)
@@ -47,23 +43,17 @@ def jacobian(
     return torch.diag_embed(scaled) - weights[..., :, None] * scaled[..., None, :]
 
 
-def spectral_norm(
-    values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def spectral_norm(values: PerKey, slopes: PerKey) -> PerRow:
     """‖∇α‖₂ by the singular values of the dense Jacobian."""
     return torch.linalg.matrix_norm(jacobian(values, slopes), ord=2)
 
 
-def lemma_2_printed(
-    values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def lemma_2_printed(values: PerKey, slopes: PerKey) -> PerRow:
     """Eq. (13) as printed, its norms being maxima and with its cap √2. False, twice."""
     return uncapped_lemma_2_printed(values, slopes).clamp(max=math.sqrt(2))
 
 
-def uncapped_lemma_2_printed(
-    values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def uncapped_lemma_2_printed(values: PerKey, slopes: PerKey) -> PerRow:
     """The first argument of eq. (13)'s minimum."""
     check_keys(values)
     length, smallest = values.shape[-1], values.amin(-1)
@@ -71,39 +61,30 @@ def uncapped_lemma_2_printed(
     return slopes.abs().amax(-1) * bracket
 
 
-def euclidean_bound(
-    values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def euclidean_bound(values: PerKey, slopes: PerKey) -> PerRow:
     """Eq. (13) with ‖F‖₂ and ‖F′‖₂ the Euclidean norms and without the cap. True."""
     check_keys(values)
-    norm = torch.linalg.vector_norm
     length, smallest = values.shape[-1], values.amin(-1)
-    bracket = 1 / (length * smallest) + norm(values, dim=-1) / (length * smallest) ** 2
-    return norm(slopes, dim=-1) * bracket
+    bracket = 1 / (length * smallest) + values.norm(dim=-1) / (length * smallest) ** 2
+    return slopes.norm(dim=-1) * bracket
 
 
-def logarithmic_bound(
-    values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def logarithmic_bound(values: PerKey, slopes: PerKey) -> PerRow:
     """λ₁(C(p)) max|F′/F| for F > 0, the corrected Lemma 2; exact for softmax."""
     check_keys(values)
     weights = values / values.sum(-1, keepdim=True)
     return largest_eigenvalue(weights) * (slopes / values).abs().amax(-1)
 
 
-def projector_bound(
-    values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def projector_bound(values: PerKey, slopes: PerKey) -> PerRow:
     """max|F′| √L ‖F‖₂/S_F²: better where F is nearly linear, attained for constant F′."""
     check_keys(values)
-    norm = torch.linalg.vector_norm(values, dim=-1)
+    norm = values.norm(dim=-1)
     root = math.sqrt(values.shape[-1])
     return slopes.abs().amax(-1) * root * norm / values.sum(-1) ** 2
 
 
-def smallest_value_bound(
-    values: Float[Tensor, "*rows keys"], slopes: Float[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def smallest_value_bound(values: PerKey, slopes: PerKey) -> PerRow:
     """max|F′| max F/(L m²): what Lemma 2 becomes in its own terms, once it is corrected."""
     check_keys(values)
     length, smallest = values.shape[-1], values.amin(-1)

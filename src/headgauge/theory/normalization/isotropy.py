@@ -43,7 +43,7 @@ def nearest_distances(vectors: Float[Tensor, "*sets tokens dim"]) -> Float[Tenso
     alone = torch.eye(_pairs(vectors), dtype=torch.bool, device=vectors.device)
     nearest = (vectors @ vectors.mT).masked_fill(alone, -math.inf).argmax(-1)
     other = torch.take_along_dim(vectors, nearest[..., None], dim=-2)
-    return torch.linalg.vector_norm(vectors - other, dim=-1)
+    return (vectors - other).norm(dim=-1)
 
 
 def _pairs(vectors: Float[Tensor, "*sets tokens dim"]) -> int:

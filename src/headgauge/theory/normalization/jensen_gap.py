@@ -15,9 +15,9 @@ The printed ε is a bound on the gap to eq. (24); it says nothing about the main
 """
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.theory.checks import PerKey, PerRow, Vectors
 from headgauge.theory.normalization.expected_distance import conditional_moments
 from headgauge.theory.normalization.selection import leave_one_out_sum, weighted
 
@@ -28,9 +28,7 @@ def _sum(weights: Tensor, vectors: Tensor, centre: Tensor, factor: float) -> Ten
     return torch.where(squares > 0, squares / centre, 0.0).sum(-1)
 
 
-def printed(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> Float[Tensor, "*rows"]:
+def printed(weights: PerKey, vectors: Vectors, n: int) -> PerRow:
     """½(1 − N/L) Σ_i ν Σ_{j≠i}‖y_j‖² / ‖m_i‖. True but loose; infinite where an m_i vanishes."""
     centre, _ = conditional_moments(weights, vectors, n)
     length = weights.shape[-1]
@@ -38,9 +36,7 @@ def printed(
     return _sum(weights, vectors, centre, 0.5 * (1 - n / length) * nu)
 
 
-def appendix(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> Float[Tensor, "*rows"]:
+def appendix(weights: PerKey, vectors: Vectors, n: int) -> PerRow:
     """Eqs. (25) and (26), with the undefined s_i read as E[s | i ∉ I]. True but vacuous."""
     centre, _ = conditional_moments(weights, vectors, n)
     length = weights.shape[-1]
@@ -48,9 +44,7 @@ def appendix(
     return _sum(weights, vectors, centre, factor)
 
 
-def corrected(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"], n: int
-) -> Float[Tensor, "*rows"]:
+def corrected(weights: PerKey, vectors: Vectors, n: int) -> PerRow:
     """(n/L) Σ (√(‖m_i‖² + V_i) − ‖m_i‖), written without the subtraction."""
     length = weights.shape[-1]
     centre, variance = conditional_moments(weights, vectors, n)

@@ -11,31 +11,34 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headgauge.theory.checks import check_keys, check_vectors, is_whole
+from headgauge.theory.checks import (
+    PerKey,
+    PerRow,
+    Selected,
+    Vectors,
+    check_keys,
+    check_n,
+    check_vectors,
+)
 
 
-def top_n_indices(weights: Float[Tensor, "*rows keys"], n: int) -> Int[Tensor, "*rows n"]:
+def top_n_indices(weights: PerKey, n: int) -> Int[Tensor, "*rows n"]:
     """Indices of the n largest weights, largest first; among equal weights the lowest index.
 
     >>> top_n_indices(torch.tensor([0.2, 0.4, 0.4]), 2)
     tensor([1, 2])
     """
-    check_keys(weights)
-    if not is_whole(n, 0, weights.shape[-1]):
-        keys = weights.shape[-1]
-        raise ValueError(f"top-N needs a whole N, 0 <= N <= keys, got N={n} for {keys} keys")
+    check_n(n, weights)
     return torch.sort(weights, dim=-1, descending=True, stable=True).indices[..., :n]
 
 
-def top_n(weights: Float[Tensor, "*rows keys"], n: int) -> Bool[Tensor, "*rows keys"]:
+def top_n(weights: PerKey, n: int) -> Selected:
     """I_N as a boolean row: True at the n largest weights."""
     selected = torch.zeros_like(weights, dtype=torch.bool)
     return selected.scatter(-1, top_n_indices(weights, n), True)
 
 
-def weighted(
-    weights: Float[Tensor, "*rows keys"], vectors: Float[Tensor, "*#rows keys dim"]
-) -> Float[Tensor, "*rows keys dim"]:
+def weighted(weights: PerKey, vectors: Vectors) -> Float[Tensor, "*rows keys dim"]:
     """y_i = α_i x_i."""
     check_keys(weights)
     check_vectors(vectors)
@@ -43,31 +46,25 @@ def weighted(
 
 
 def context_vector(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
+    weights: PerKey, vectors: Vectors, selected: Selected
 ) -> Float[Tensor, "*rows dim"]:
     """s = Σ_{i∈I} α_i x_i (eq. 6)."""
     return (weighted(weights, vectors) * selected[..., None]).sum(-2)
 
 
-def selected_mass(
-    weights: Float[Tensor, "*rows keys"], selected: Bool[Tensor, "*rows keys"]
-) -> Float[Tensor, "*rows"]:
+def selected_mass(weights: PerKey, selected: Selected) -> PerRow:
     """ᾱ = Σ_{i∈I} α_i."""
     check_keys(weights)
     return (weights * selected).sum(-1)
 
 
-def sums_to_one(
-    weights: Float[Tensor, "*rows keys"], tolerance: float = 1e-5
-) -> Bool[Tensor, "*rows"]:
+def sums_to_one(weights: PerKey, tolerance: float = 1e-5) -> Bool[Tensor, "*rows"]:
     """Where a row is a probability vector: bounds that need that are NaN elsewhere."""
     check_keys(weights)
     return ((weights.sum(-1) - 1).abs() <= tolerance) & (weights >= 0).all(-1)
 
 
-def missing_mass(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
+def missing_mass(weights: PerKey) -> PerRow:
     """1 − Σα where a row gives less than all its weight away (softmax-1, sinks), else 0.
 
     A row within 1e-5 of one is taken to sum to one: the difference is rounding, and next to a
@@ -78,7 +75,7 @@ def missing_mass(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]
     return torch.where((missing >= 0) & (weights >= 0).all(-1), missing, torch.nan)
 
 
-def leave_one_out_sum(values: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+def leave_one_out_sum(values: PerKey) -> PerKey:
     """Σ_{j≠i} v_j for every i, for non-negative v.
 
     Subtracting v_i from the sum loses digits only where v_i is more than half of it, so the

@@ -8,14 +8,12 @@ Two equal logits a ≥ 0 attain the first: their weights have the norm ½ + a/2,
 """
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
-from headgauge.theory.checks import check_keys
+from headgauge.theory.checks import PerKey, PerRow, check_keys
 from headgauge.theory.normalization.sensitivity import largest_eigenvalue
 
 
-def jacobian_bound(logits: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
+def jacobian_bound(logits: PerKey) -> PerRow:
     """max p + max|z|·λ₁(C(p)), attained by two equal logits that are not negative."""
     check_keys(logits)
     p = torch.softmax(logits, -1)

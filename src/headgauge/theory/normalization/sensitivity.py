@@ -22,10 +22,9 @@ import math
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.theory.checks import check_keys, check_positive, check_whole
+from headgauge.theory.checks import PerKey, PerRow, check_keys, check_positive, check_whole
 from headgauge.theory.normalization.selection import leave_one_out_sum, missing_mass
 
 
@@ -38,9 +37,7 @@ class Secular(NamedTuple):
     below: Tensor  # p₁ − λ = (p₁ − p₂) − ν
 
 
-def solve_secular(
-    weights: Float[Tensor, "*rows keys"], missing: Float[Tensor, "*rows"] | None = None
-) -> Secular:
+def solve_secular(weights: PerKey, missing: PerRow | None = None) -> Secular:
     """Largest eigenvalue of diag(p) − ppᵀ by Newton's method on a function without poles.
 
     λ is the zero of Σ p_i/(p_i − λ) between p₂ and p₁. With λ = p₂ + ν, g = p₁ − p₂ and
@@ -90,9 +87,7 @@ def solve_secular(
     return Secular(ordered, order, nu, gap - nu)
 
 
-def largest_eigenvalue(
-    weights: Float[Tensor, "*rows keys"], missing: Float[Tensor, "*rows"] | None = None
-) -> Float[Tensor, "*rows"]:
+def largest_eigenvalue(weights: PerKey, missing: PerRow | None = None) -> PerRow:
     """λ₁ of diag(p) − ppᵀ, exact to rounding, in O(keys) per row after a sort."""
     if weights.shape[-1] == 1:
         # One key: the matrix is p − p² = p·c, and the secular equation has nothing to bracket.
@@ -102,14 +97,12 @@ def largest_eigenvalue(
     return solved.ordered[..., 1] + solved.nu
 
 
-def spectral_norm(
-    weights: Float[Tensor, "*rows keys"], temperature: float = 1.0
-) -> Float[Tensor, "*rows"]:
+def spectral_norm(weights: PerKey, temperature: float = 1.0) -> PerRow:
     """‖∇α‖₂ of softmax at the rows `weights`: λ₁(C(p))/T."""
     return largest_eigenvalue(weights) / temperature
 
 
-def leading_direction(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+def leading_direction(weights: PerKey) -> PerKey:
     """The unit eigenvector of λ₁: the perturbation of the logits to which a row reacts most.
 
     Its entries are p_i/(p_i − λ). At a tie of the two largest weights it is (1, −1)/√2 on them;
@@ -131,13 +124,11 @@ def leading_direction(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*r
     pair[..., 0], pair[..., 1] = 1.0, -1.0
     vector = torch.where(degenerate[..., None], pair, vector)
     vector = vector / vector.abs().amax(-1, keepdim=True)
-    vector = vector / torch.linalg.vector_norm(vector, dim=-1, keepdim=True)
+    vector = vector / vector.norm(dim=-1, keepdim=True)
     return torch.zeros_like(vector).scatter(-1, solved.order, vector)
 
 
-def frobenius_norm(
-    weights: Float[Tensor, "*rows keys"], temperature: float = 1.0
-) -> Float[Tensor, "*rows"]:
+def frobenius_norm(weights: PerKey, temperature: float = 1.0) -> PerRow:
     """‖∇α‖_F as a sum of non-negative terms.
 
     Σ p_i² [(1 − p_i)² + Σ_{j≠i} p_j²], with q = 1 − p₁ taken out so that squares of what is left
@@ -160,9 +151,7 @@ def _largest_and_rest(weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return first, rest, rest.sum(-1) + missing_mass(weights)
 
 
-def closed_lower_bound(
-    weights: Float[Tensor, "*rows keys"], temperature: float = 1.0
-) -> Float[Tensor, "*rows"]:
+def closed_lower_bound(weights: PerKey, temperature: float = 1.0) -> PerRow:
     """The best of four closed lower bounds on ‖∇α‖₂.
 
     p₁(1 − p₁) and (p₁ + p₂ − (p₁ − p₂)²)/2 are Rayleigh quotients of e₁ and (e₁ − e₂)/√2, p₂ is
@@ -182,9 +171,7 @@ def closed_lower_bound(
     return candidates.amax(0) / temperature
 
 
-def closed_upper_bound(
-    weights: Float[Tensor, "*rows keys"], temperature: float = 1.0
-) -> Float[Tensor, "*rows"]:
+def closed_upper_bound(weights: PerKey, temperature: float = 1.0) -> PerRow:
     """min{p₁, 2p₁(1 − p₁)}/T, which is at most 1/(2T): C is below diag(p), and Gershgorin."""
     first, _, q = _largest_and_rest(weights)
     return torch.minimum(first, 2 * first * q) / temperature

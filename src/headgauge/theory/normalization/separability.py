@@ -17,65 +17,51 @@ Corrected bounds are in `separability_bounds`.
 import math
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from headgauge.theory.checks import check_keys, check_vectors
+from headgauge.theory.checks import PerKey, PerRow, Selected, Vectors, check_keys, check_vectors
 from headgauge.theory.normalization.distance import distances_to_context
 from headgauge.theory.normalization.selection import context_vector, leave_one_out_sum, weighted
 
 GUARD = 1e-9
+Number = Float[Tensor, "*#rows"] | float
+"""One for each row, or one for all of them."""
 
 
-def radius(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Float[Tensor, "*rows"]:
+def radius(weights: PerKey, vectors: Vectors, selected: Selected) -> PerRow:
     """r = min_{j∉I} ‖α_j x_j − s‖; infinite where every key is selected."""
     each = distances_to_context(weights, vectors, selected)
     return torch.where(selected, math.inf, each).amin(-1)
 
 
-def distinguishable(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Bool[Tensor, "*rows keys"]:
+def distinguishable(weights: PerKey, vectors: Vectors, selected: Selected) -> Selected:
     """The selected keys with ‖α_i x_i − s‖ ≤ r.
 
     The ball is closed, with a guard of 1e-9(‖s‖ + ‖y_i‖) so that rounding does not decide exact
     ties. A single selected key coincides with s and always counts.
     """
     each = distances_to_context(weights, vectors, selected)
-    scale = torch.linalg.vector_norm(weighted(weights, vectors), dim=-1)
+    scale = weighted(weights, vectors).norm(dim=-1)
     context = context_vector(weights, vectors, selected)
-    scale = scale + torch.linalg.vector_norm(context, dim=-1)[..., None]
+    scale = scale + context.norm(dim=-1)[..., None]
     inside = each <= radius(weights, vectors, selected)[..., None] + GUARD * scale
     alone = selected.sum(-1, keepdim=True) == 1
     return selected & (inside | alone)
 
 
-def separable_count(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Int[Tensor, "*rows"]:
+def separable_count(weights: PerKey, vectors: Vectors, selected: Selected) -> Int[Tensor, "*rows"]:
     """N_s = #{i ∈ I : ‖α_i x_i − s‖ ≤ r} (eq. 10)."""
     return distinguishable(weights, vectors, selected).sum(-1)
 
 
-def separability(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-) -> Float[Tensor, "*rows"]:
+def separability(weights: PerKey, vectors: Vectors, selected: Selected) -> PerRow:
     """N_s/N."""
     count = separable_count(weights, vectors, selected).to(weights.dtype)
     return count / selected.sum(-1)
 
 
-def minimum_separation(vectors: Float[Tensor, "*rows keys dim"]) -> Float[Tensor, "*rows"]:
+def minimum_separation(vectors: Float[Tensor, "*rows keys dim"]) -> PerRow:
     """δ = min_{i≠j} ‖x_i − x_j‖; infinite for a single vector."""
     check_vectors(vectors)
     apart = torch.cdist(vectors, vectors, compute_mode="donot_use_mm_for_euclid_dist")
@@ -84,11 +70,8 @@ def minimum_separation(vectors: Float[Tensor, "*rows keys dim"]) -> Float[Tensor
 
 
 def xi(
-    weights: Float[Tensor, "*rows keys"],
-    selected: Bool[Tensor, "*rows keys"],
-    separation: Float[Tensor, "*#rows"] | float,
-    sphere_radius: float = 1.0,
-) -> Float[Tensor, "*rows keys"]:
+    weights: PerKey, selected: Selected, separation: Number, sphere_radius: float = 1.0
+) -> PerKey:
     """ξ_i (eq. 12), zero at keys that are not selected.
 
     The index "j ≠ k ≠ i" must mean that j and k both differ from i. Then with a = Σ_{j≠i} α_j² and
@@ -101,11 +84,8 @@ def xi(
 
 
 def xi_slides(
-    weights: Float[Tensor, "*rows keys"],
-    selected: Bool[Tensor, "*rows keys"],
-    separation: Float[Tensor, "*#rows"] | float,
-    sphere_radius: float = 1.0,
-) -> Float[Tensor, "*rows keys"]:
+    weights: PerKey, selected: Selected, separation: Number, sphere_radius: float = 1.0
+) -> PerKey:
     """ξ_i as on the slides, where k = i is allowed. No bound on X_i once δ² > 2M²."""
     chosen = weights * selected
     squares = leave_one_out_sum(chosen**2)
@@ -123,11 +103,7 @@ def _xi(
     return (sphere**2 * squares + inner).clamp(min=0).sqrt() * selected
 
 
-def printed_lower_bound(
-    xi_values: Float[Tensor, "*rows keys"],
-    selected: Bool[Tensor, "*rows keys"],
-    ball: Float[Tensor, "*#rows"] | float,
-) -> Float[Tensor, "*rows"]:
+def printed_lower_bound(xi_values: PerKey, selected: Selected, ball: Number) -> PerRow:
     """1 − (1/rN) Σ ξ_i, the left side of eq. (11). True, for every realisation and for random r."""
     check_keys(xi_values)
     ball = torch.as_tensor(ball, dtype=xi_values.dtype, device=xi_values.device)
@@ -136,11 +112,8 @@ def printed_lower_bound(
 
 
 def printed_upper_bound(
-    xi_values: Float[Tensor, "*rows keys"],
-    selected: Bool[Tensor, "*rows keys"],
-    ball: Float[Tensor, "*#rows"] | float,
-    sphere_radius: float = 1.0,
-) -> Float[Tensor, "*rows"]:
+    xi_values: PerKey, selected: Selected, ball: Number, sphere_radius: float = 1.0
+) -> PerRow:
     """(1/N) Σ exp(−(r − ξ_i)²/16M²), the right side of eq. (11). False.
 
     With r = min outside distance, |r − ξ_i| ≤ M, so it never falls below e^{−1/16} = 0.939: it
@@ -152,11 +125,7 @@ def printed_upper_bound(
     return (terms * selected).sum(-1) / selected.sum(-1)
 
 
-def deterministic_lower_bound(
-    xi_values: Float[Tensor, "*rows keys"],
-    selected: Bool[Tensor, "*rows keys"],
-    ball: Float[Tensor, "*#rows"] | float,
-) -> Float[Tensor, "*rows"]:
+def deterministic_lower_bound(xi_values: PerKey, selected: Selected, ball: Number) -> PerRow:
     """#{i ∈ I : ξ_i ≤ r}/N ≤ N_s/N: never worse than the printed lower bound."""
     check_keys(xi_values)
     ball = torch.as_tensor(ball, dtype=xi_values.dtype, device=xi_values.device)[..., None]

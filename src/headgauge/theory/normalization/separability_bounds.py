@@ -37,23 +37,19 @@ import math
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from scipy import special
 from torch import Tensor
 
-from headgauge.theory.checks import check_whole, is_whole
+from headgauge.theory.checks import PerKey, PerRow, Selected, Vectors, check_whole, is_whole
 from headgauge.theory.normalization.distance import distances_to_context
 from headgauge.theory.normalization.selection import context_vector, leave_one_out_sum
 from headgauge.theory.normalization.separability import xi
 
 
 def fixed_radius_probabilities(
-    weights: Float[Tensor, "*rows keys"],
-    selected: Bool[Tensor, "*rows keys"],
-    ball: float,
-    dim: int,
-    sphere_radius: float = 1.0,
-) -> tuple[Float[Tensor, "*rows keys"], Float[Tensor, "*rows keys"]]:
+    weights: PerKey, selected: Selected, ball: float, dim: int, sphere_radius: float = 1.0
+) -> tuple[PerKey, PerKey]:
     """Lower and upper bounds on P(X_i ≤ r) for each selected key, r fixed; zero elsewhere."""
     square, variance = square_moments(weights, selected, dim, sphere_radius)
     lowest_mean, highest_mean = mean_bounds(square, variance)
@@ -75,11 +71,8 @@ def fixed_radius_probabilities(
 
 
 def square_moments(
-    weights: Float[Tensor, "*rows keys"],
-    selected: Bool[Tensor, "*rows keys"],
-    dim: int,
-    sphere_radius: float = 1.0,
-) -> tuple[Float[Tensor, "*rows keys"], Float[Tensor, "*rows keys"]]:
+    weights: PerKey, selected: Selected, dim: int, sphere_radius: float = 1.0
+) -> tuple[PerKey, PerKey]:
     """E X_i² = M²A_i and Var X_i² = (2M⁴/d)(A_i² − A4_i), both exact under Assumption 1."""
     check_whole("dim", dim, 1)
     chosen = weights * selected
@@ -121,12 +114,8 @@ def cantelli(
 
 
 def fixed_radius_bounds(
-    weights: Float[Tensor, "*rows keys"],
-    selected: Bool[Tensor, "*rows keys"],
-    ball: float,
-    dim: int,
-    sphere_radius: float = 1.0,
-) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+    weights: PerKey, selected: Selected, ball: float, dim: int, sphere_radius: float = 1.0
+) -> tuple[PerRow, PerRow]:
     """Lower and upper bound on E[N_s]/N for a fixed radius r under Assumption 1."""
     lower, upper = fixed_radius_probabilities(weights, selected, ball, dim, sphere_radius)
     count = selected.sum(-1)
@@ -146,7 +135,7 @@ def _cap_cosines(
     weights: Tensor, vectors: Tensor, selected: Tensor, sphere_radius: float
 ) -> Tensor:
     """c_ij for every pair of keys (i, j); ±∞ where ‖α_j x_j − s‖ does not depend on x_j."""
-    context = torch.linalg.vector_norm(context_vector(weights, vectors, selected), dim=-1)
+    context = context_vector(weights, vectors, selected).norm(dim=-1)
     own = distances_to_context(weights, vectors, selected)  # X_i
     numerator = (
         context[..., None, None] ** 2
@@ -159,11 +148,8 @@ def _cap_cosines(
 
 
 def expected_count_given_selected(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-    sphere_radius: float = 1.0,
-) -> Float[Tensor, "*rows"]:
+    weights: PerKey, vectors: Vectors, selected: Selected, sphere_radius: float = 1.0
+) -> PerRow:
     """E[N_s | x_I] for the paper's random r and d ≥ 2; of `vectors` only the selected matter."""
     dim = vectors.shape[-1]
     outside = cap_probability(_cap_cosines(weights, vectors, selected, sphere_radius), dim)
@@ -173,11 +159,8 @@ def expected_count_given_selected(
 
 
 def expected_count_lower_bound(
-    weights: Float[Tensor, "*rows keys"],
-    vectors: Float[Tensor, "*#rows keys dim"],
-    selected: Bool[Tensor, "*rows keys"],
-    sphere_radius: float = 1.0,
-) -> Float[Tensor, "*rows"]:
+    weights: PerKey, vectors: Vectors, selected: Selected, sphere_radius: float = 1.0
+) -> PerRow:
     """Σ_{i∈I} (1 − Σ_{j∉I} e^{−d(c_ij)₊²/2})₊ ≤ E[N_s | x_I], in elementary functions.
 
     By the union bound and the known estimate e^{−dc²/2} for the share of a sphere beyond cosine c.

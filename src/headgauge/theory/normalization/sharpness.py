@@ -6,13 +6,11 @@ spreads when it is below. For equiangular tokens with cosine ρ, Λ = log n/(1 �
 """
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
-from headgauge.theory.checks import check_keys
+from headgauge.theory.checks import PerKey, PerRow, check_keys
 
 
-def critical_inverse_temperature(logits: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
+def critical_inverse_temperature(logits: PerKey) -> PerRow:
     """Λ of each row: infinite where the two largest logits tie, 0 for a single key."""
     check_keys(logits)
     ordered = torch.sort(logits, dim=-1, descending=True).values
@@ -26,8 +24,6 @@ def critical_inverse_temperature(logits: Float[Tensor, "*rows keys"]) -> Float[T
     return ratio.amax(-1)
 
 
-def sharpness(
-    logits: Float[Tensor, "*rows keys"], temperature: float = 1.0
-) -> Float[Tensor, "*rows"]:
+def sharpness(logits: PerKey, temperature: float = 1.0) -> PerRow:
     """1/(T·Λ): above 1 the row is sharp, below 1 its top weights merge, 0 at a tie."""
     return 1 / (temperature * critical_inverse_temperature(logits))

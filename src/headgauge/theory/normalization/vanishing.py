@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.theory.checks import check_keys, check_vectors, check_whole
+from headgauge.theory.checks import PerKey, PerRow, Vectors, check_keys, check_vectors, check_whole
 
 
 def lemma_1_constants(lowest: float, highest: float) -> tuple[float, float]:
@@ -35,34 +35,24 @@ def lemma_1_bounds(lowest: float, highest: float, length: int) -> tuple[float, f
     """The sharp bounds on every α_i of a row of `length` keys."""
     check_whole("length", length, 1)
     lemma_1_constants(lowest, highest)
-    return (
-        lowest / (lowest + (length - 1) * highest),
-        highest / (highest + (length - 1) * lowest),
-    )
+    return lowest / (lowest + (length - 1) * highest), highest / (highest + (length - 1) * lowest)
 
 
 def corollary_1_range(
-    query: Float[Tensor, "*rows dim"],
-    keys: Float[Tensor, "*#rows keys dim"],
-    temperature: float = 1.0,
-) -> Float[Tensor, "*rows"]:
+    query: Float[Tensor, "*rows dim"], keys: Vectors, temperature: float = 1.0
+) -> PerRow:
     """R = 2Δ/T with Δ = ‖q‖ max_j‖k_j‖."""
     check_vectors(keys)
-    norm = torch.linalg.vector_norm
-    return 2 * norm(query, dim=-1) * norm(keys, dim=-1).amax(-1) / temperature
+    return 2 * query.norm(dim=-1) * keys.norm(dim=-1).amax(-1) / temperature
 
 
-def corollary_1_printed(
-    spread: Float[Tensor, "*rows"], length: int
-) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+def corollary_1_printed(spread: PerRow, length: int) -> tuple[PerRow, PerRow]:
     """e^{−R}/L and e^{R}/L for R = 2Δ/T."""
     check_whole("length", length, 1)
     return torch.exp(-spread) / length, torch.exp(spread) / length
 
 
-def corollary_1_sharp(
-    spread: Float[Tensor, "*rows"], length: int
-) -> tuple[Float[Tensor, "*rows"], Float[Tensor, "*rows"]]:
+def corollary_1_sharp(spread: PerRow, length: int) -> tuple[PerRow, PerRow]:
     """1/(1 + (L−1)e^{R}) and 1/(1 + (L−1)e^{−R}), both attained; R any bound on l_max − l_min."""
     check_whole("length", length, 1)
     others = length - 1
@@ -71,17 +61,13 @@ def corollary_1_sharp(
     return 1 / (1 + others * torch.exp(spread)), 1 / (1 + others * torch.exp(-spread))
 
 
-def logit_range(
-    logits: Float[Tensor, "*rows keys"], temperature: float = 1.0
-) -> Float[Tensor, "*rows"]:
+def logit_range(logits: PerKey, temperature: float = 1.0) -> PerRow:
     """(l_max − l_min)/T, the tightest R that the logits allow."""
     check_keys(logits)
     return (logits.amax(-1) - logits.amin(-1)) / temperature
 
 
-def jensen_upper_bound(
-    logits: Float[Tensor, "*rows keys"], temperature: float = 1.0
-) -> Float[Tensor, "*rows keys"]:
+def jensen_upper_bound(logits: PerKey, temperature: float = 1.0) -> PerKey:
     """α_i ≤ e^{(l_i − l̄)/T}/L for softmax, because Σ e^{l_j/T} ≥ L e^{l̄/T}."""
     check_keys(logits)
     centred = (logits - logits.mean(-1, keepdim=True)) / temperature
@@ -89,13 +75,10 @@ def jensen_upper_bound(
 
 
 def key_spread_upper_bound(
-    query: Float[Tensor, "*rows dim"],
-    keys: Float[Tensor, "*#rows keys dim"],
-    temperature: float = 1.0,
-) -> Float[Tensor, "*rows keys"]:
+    query: Float[Tensor, "*rows dim"], keys: Vectors, temperature: float = 1.0
+) -> PerKey:
     """e^{‖q‖‖k_i − k̄‖/T}/L: the same from the norms alone, by Cauchy–Schwarz."""
     check_vectors(keys)
-    norm = torch.linalg.vector_norm
-    away = norm(keys - keys.mean(-2, keepdim=True), dim=-1)
-    reach = norm(query, dim=-1)[..., None] * away / temperature
+    away = (keys - keys.mean(-2, keepdim=True)).norm(dim=-1)
+    reach = query.norm(dim=-1)[..., None] * away / temperature
     return torch.exp(reach - math.log(keys.shape[-2]))
