@@ -91,7 +91,7 @@ def test_from_python(llama: Any, ids: Tensor) -> None:
 
 
 def test_with_a_folder_and_without(llama: Any, ids: Tensor, tmp_path: Path) -> None:
-    asked = SMALL | {"depth": True}
+    asked: dict[str, Any] = SMALL | {"depth": True}
     kept = headgauge.scan(llama, ids, out=tmp_path / "run", **asked)
     alone = headgauge.scan(llama, ids, **asked)
     assert alone.depth is not None

@@ -78,8 +78,9 @@ class Measurer:
         outputs = output_norms(call)
         if outputs is None:
             self.tapped.append(call.module)
-        ids = [self._ids[side] for side in self.vectors.sides(call)]
-        sampler = Sampler(self._places, self.settings.sample_keys, *ids, self.loaded.tokenizer)
+        queries, keys = (self._ids[side] for side in self.vectors.sides(call))
+        count, tokenizer = self.settings.sample_keys, self.loaded.tokenizer
+        sampler = Sampler(self._places, count, queries, keys, tokenizer)
         place = {"layer": call.layer, "occurrence": call.occurrence, "module": call.module}
         wanted = self.settings.heads
         heads = [

@@ -74,12 +74,14 @@ def depth_curves(depth: pl.DataFrame, causal: bool) -> pl.DataFrame:
     """The table of `DepthCurveRow`; without rows where there is nothing to start from."""
     start, found = start_of(depth, causal), scheme_of(depth).scheme
     schema = frame_schema(DepthCurveRow)
-    parts = [pl.DataFrame(schema=schema)]
-    for name in schemes.names() if start is not None else ():
-        post = float(depth.filter(scheme="post_ln")["layer"].n_unique())
-        switch = {"switch": post} if name == found == "mix_ln" else {}
-        solved = _solved(schemes.get(name, **switch), start, depth["layer"].n_unique())
+    if start is None:
+        return pl.DataFrame(schema=schema)
+    places, post = (table["layer"].n_unique() for table in (depth, depth.filter(scheme="post_ln")))
+    parts = []
+    for name in schemes.names():
+        switch = {"switch": float(post)} if name == found == "mix_ln" else {}
         known = {"scheme": name, "recognised": name == found}
+        solved = _solved(schemes.get(name, **switch), start, places)
         parts.append(pl.DataFrame(known | solved, schema=schema))
     return pl.concat(parts)
 

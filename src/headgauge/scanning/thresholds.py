@@ -31,8 +31,7 @@ HEALTHY = "healthy"
 INCOMPLETE = "incomplete"
 
 # The largest value a measure can take, where it has one.
-LIMITS = dict.fromkeys(("separability", "rest_entropy_share", "sink_weight"), 1.0)
-LIMITS |= {"jacobian_norm": 0.5}
+LIMITS = {"separability": 1.0, "rest_entropy_share": 1.0, "sink_weight": 1.0, "jacobian_norm": 0.5}
 
 _WORDS = {"vectors": get_args(Vectors), "scale": get_args(Scale), "keys": get_args(Keys)}
 # What picks the rows of the curves that a measure is taken from.
