@@ -118,7 +118,7 @@ def _check(table: pl.DataFrame, model: Any, ids: Tensor, request: CurveRequest) 
 
 
 @pytest.mark.parametrize(("family", "keys"), [("gpt2", "all"), ("llama", "visible")])
-def test_rules_are_put_on_the_models_own_logits(build, ids, family, keys):
+def test_rules_are_put_on_the_models_own_logits(build, ids, family, keys, unchecked):
     model = build(family, "sdpa").model
     asked = [_request(rule=name, normalizer=rule, keys=keys) for name, rule in RULES.items()]
     table = _measure(model, ids, *asked).tables["paper_curves"]

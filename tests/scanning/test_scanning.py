@@ -145,11 +145,11 @@ def test_killed_at_any_moment(llama: Any, tmp_path: Path) -> None:
     """A real process, killed without warning twice, ends in the bytes of one that was not."""
     folder, whole, part = tmp_path / "model", tmp_path / "whole", tmp_path / "part"
     llama.save_pretrained(folder)
-    ids = torch.arange(20 * 60).reshape(20, 60) % 47 + 3
+    ids = torch.arange(16 * 50).reshape(16, 50) % 47 + 3
     # Both children are forked from one process, which has read the libraries and done nothing.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["headgauge.scanning", "transformers"])
-    for units in (1, 11):
+    for units in (1, 7):
         asked = SMALL | {"out": part}
         child = context.Process(target=headgauge.scan, args=(folder, ids.tolist()), kwargs=asked)
         child.start()
@@ -158,7 +158,7 @@ def test_killed_at_any_moment(llama: Any, tmp_path: Path) -> None:
         assert child.is_alive()
         child.kill()
         child.join()
-    assert 11 <= len(list(part.glob("units/w*"))) < 20
+    assert 7 <= len(list(part.glob("units/w*"))) < 16
     for out in (whole, part):
         headgauge.scan(folder, ids, out=out, **SMALL)
     assert _digests(part) == _digests(whole)
