@@ -129,6 +129,13 @@ def test_a_sink_is_left_out_everywhere(layer: int) -> None:
     assert found["speed_high"][0] < math.pi
 
 
+def test_of_three_tokens_none_is_a_sink() -> None:
+    model = NAMED["llama"].build("sdpa")
+    _with_sink(model, 0)
+    ids = NAMED["llama"].inputs()["input_ids"][:1, :3]
+    assert set(depth_table(model, KEY, {"input_ids": ids}, _heads())["tokens"]) == {3}
+
+
 def test_a_sink_that_goes_again_stays_left_out() -> None:
     model = NAMED["llama"].build("sdpa")
     _with_sink(model, 0)
@@ -136,7 +143,7 @@ def test_a_sink_that_goes_again_stays_left_out() -> None:
     assert _table("llama", model=model)[0]["tokens"].to_list() == [23] * 3
 
 
-@pytest.mark.parametrize(("tokens", "layers", "adds"), [(2, 2, True), (3, 1, True), (24, 2, False)])
+@pytest.mark.parametrize(("tokens", "layers", "adds"), [(2, 1, True), (24, 2, False)])
 def test_small_windows_and_attention_that_adds_nothing(
     tokens: int, layers: int, adds: bool
 ) -> None:

@@ -28,8 +28,10 @@ def test_it_grows_with_the_run(llama: Any, ids: Tensor) -> None:
 
 
 def test_the_disk_is_enough(llama: Any, ids: Tensor, tmp_path: Path) -> None:
-    plan = _plan(llama, ids, save_rows=True)
+    plan = _plan(llama, ids, save_rows=True, depth=True)
     needed = estimate(plan).disk
-    headgauge.draw(run_scan(plan, tmp_path / "run"))
+    drawn = headgauge.draw(run_scan(plan, tmp_path / "run"))
+    figures = tmp_path / "run" / "figures"
+    assert {figures / "heads.png", figures / "depth.png"} <= set(drawn)
     written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
     assert written < needed < 20 * written

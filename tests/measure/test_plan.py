@@ -1,16 +1,21 @@
-"""From a model and a text to units."""
+"""From a model and a text to units. Defaults give way and say so; what was asked for does not."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+import headgauge
 from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure.plan import model_identity, source_of
-from headgauge.scanning import ScanSettings, scan_plan
+from headgauge.models import SourceText
+from headgauge.options.commands import ScanOptions
+from headgauge.scanning import ScanSettings, scan_plan, scan_settings
 
 
 def _plan(model: Any, tokens: Any, **choices: Any) -> Any:
@@ -85,3 +90,136 @@ def test_identity_is_by_weights(llama: Any, ids: Tensor) -> None:
 def test_a_model_in_memory_has_its_dtype(llama: Any) -> None:
     with pytest.raises(InputError, match="has its dtype and device"):
         source_of(llama, None, "float16", None)
+
+
+def _asked(model: Any, tokens: Any, **asked: Any) -> Any:
+    """As a user asks: what is not said is free."""
+    target = asked.pop("target", None)
+    settings = scan_settings(ScanOptions(**asked), target)
+    return scan_plan(source_of(model, None, None, None), tokens, settings)
+
+
+def _sizes(plan: Any) -> tuple[tuple[int, ...], int, int]:
+    return plan.settings.lengths, plan.settings.windows, max(plan.settings.top_ns)
+
+
+@pytest.fixture
+def letters(llama: Any) -> Any:
+    """With a tokenizer that makes a token of each character."""
+
+    class Letters:
+        bos_token_id = eos_token_id = None
+
+        def __call__(self, text: str, **options: Any) -> dict[str, list[int]]:
+            return {"input_ids": [3 + ord(letter) % 40 for letter in text]}
+
+    return models.wrap(llama, Letters(), "tiny")  # a context of 64 tokens
+
+
+def _text(tokens: int) -> SourceText:
+    return SourceText("story.txt", "abcdefghij" * (tokens // 10), "", "asked for")
+
+
+def test_nothing_asked_for_is_the_run_it_always_was() -> None:
+    chosen = scan_settings(ScanOptions(threads=1))
+    assert chosen.as_dict() == ScanSettings().as_dict()
+    assert "free" not in chosen.as_dict()
+    assert scan_settings(ScanOptions(), target=4096).lengths == (128, 256, 512, 1024)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "asked", "sizes", "notes"),
+    [
+        (400, {}, ((64,), 4, 32), ["L: 64 instead of 1024, the model's context"]),
+        (130, {}, ((64,), 2, 32), ["windows: 2 instead of 4, story.txt has 130 tokens"]),
+        (40, {}, ((40,), 1, 32), ["L: 40 instead of 1024, story.txt has 40 tokens"]),
+        (400, {"length": 16}, ((16,), 4, 8), ["N: up to 8 instead of 64, a window has 16 tokens"]),
+        (400, {"windows": 20}, ((20,), 20, 16), ["L: 20 instead of 1024, story.txt has 400"]),
+        (400, {"target": 4096}, ((8, 16, 32, 64), 4, 32), ["L: 64 instead of 1024"]),
+        (400, {"target": 40}, ((2, 5, 10, 20), 4, 16), []),
+        (400, {"lengths": [48]}, ((48, 64), 4, 32), ["L: 64 instead of 1024"]),
+        (400, {"length": 16, "windows": 2, "top_n": [3]}, ((16,), 2, 3), []),
+        (70, {"offset": 20}, ((50,), 1, 32), ["L: 50 instead of 1024"]),
+    ],
+)
+def test_defaults_fit(
+    letters: Any, tokens: int, asked: dict[str, Any], sizes: Any, notes: list[str]
+) -> None:
+    plan = _asked(letters, _text(tokens), **asked)
+    assert _sizes(plan) == sizes
+    for note in notes:
+        assert note in str(plan.notes)
+    if not notes:
+        assert not [note for note in plan.notes if not note.startswith("N:")]
+    # As if it had been asked for: the same run.
+    again = {"length": plan.settings.lengths, "windows": plan.settings.windows}
+    same = _asked(letters, _text(tokens), offset=plan.settings.offset, **again)
+    if "top_n" not in asked:
+        assert same.identity == plan.identity
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ({"length": 128}, "128 tokens is longer than the context of tiny: at most 64"),
+        ({"lengths": [100]}, "100 tokens is longer than the context"),
+        ({"length": 32, "windows": 50}, "story.txt has 400 tokens, but 1600 are needed"),
+        ({"top_n": [64]}, "top-N must stay below, got 64"),
+        ({"windows": 300}, "story.txt has 400 tokens: too few for 300 windows of at least 2"),
+        ({"offset": 400}, "too few for a window of at least 2"),
+    ],
+)
+def test_what_was_asked_for_is_refused(letters: Any, asked: dict[str, Any], line: str) -> None:
+    with pytest.raises(InputError, match=line):
+        _asked(letters, _text(400), **asked)
+
+
+def test_ids_bring_their_sizes(llama: Any) -> None:
+    ids = torch.arange(32).reshape(2, 16) + 3
+    assert _sizes(_asked(llama, ids)) == ((16,), 2, 8)
+    assert _sizes(_asked(llama, ids.flatten())) == ((32,), 1, 16)
+    assert _sizes(_asked(llama, ids, length=4)) == ((4,), 2, 2)
+    assert _sizes(_asked(llama, ids.flatten(), length=8)) == ((8,), 1, 4)
+    long = _asked(llama, torch.arange(200) % 40)
+    assert _sizes(long) == ((64,), 1, 32)
+    assert "L: 64 instead of 200, the model's context" in long.notes
+
+
+def test_the_result_says_so(llama: Any, ids: Tensor) -> None:
+    result = headgauge.scan(llama, ids[:2, :16], threads=1)
+    assert "N: up to 8 instead of 64, a window has 16 tokens" in result.notes()
+
+
+@pytest.mark.parametrize(
+    ("choice", "line"),
+    [
+        ({"top_n": [1.5]}, "top-N must be a whole number, got 1.5"),
+        ({"top_n": "1,2"}, "top-N must be a whole number, got '1'"),
+        ({"top_n": []}, "top-N needs at least one number"),
+        ({"layers": [0.5]}, "layers must be a whole number, got 0.5"),
+        ({"layers": [99]}, "has layers 0 to 1, not 99"),
+        ({"layers": []}, "layers needs at least one number"),
+        ({"heads": [-1]}, "has heads 0 to 3, not -1"),
+        ({"length": 12.0}, "length must be a whole number, got 12.0"),
+        ({"windows": "two"}, "windows must be a whole number, got 'two'"),
+        ({"windows": 50}, "tokens has 3 rows, but 50 windows were asked for"),
+        ({"offset": 0.5}, "offset must be a whole number, got 0.5"),
+        ({"vectors": "nope"}, "no vectors named 'nope'"),
+    ],
+)
+def test_choices_that_make_no_sense(
+    llama: Any, ids: Tensor, choice: dict[str, Any], line: str
+) -> None:
+    scan = inspect.unwrap(headgauge.scan)  # as users have it: without the types that tests check
+    with pytest.raises(InputError) as error:
+        scan(llama, ids, threads=1, **choice)
+    assert line in str(error.value)
+
+
+def test_numbers_of_other_libraries(llama: Any, ids: Tensor) -> None:
+    plan = _asked(llama, ids, length=np.int64(24), top_n=np.array([2, 1]), layers=range(1))
+    assert (plan.settings.lengths, plan.settings.top_ns, plan.settings.layers) == (
+        (24,),
+        (1, 2),
+        (0,),
+    )

@@ -1,5 +1,6 @@
 """What is asked of a unit is what is measured: rules, drawn rows, probes, whose time it was."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -44,26 +45,24 @@ def _request(**more: Any) -> CurveRequest:
 # Which rows
 
 
-@pytest.mark.parametrize("queries", [1, 7, 24, 100, 1024])
-@pytest.mark.parametrize("count", [1, 2, 5, 16, 64])
-def test_drawn_rows_are_as_many_as_asked_and_lie_as_all_do(queries, count):
-    places = spread_rows(0, queries, queries, count)
-    assert len(places) == len(set(places.tolist())) == min(count, queries)
-    assert places.min() >= 0
-    assert places.max() < queries
-    # Floored to whole rows: half a row on the mean.
-    assert abs(places.mean() - (queries - 1) / 2) <= 0.5
+def test_drawn_rows_are_as_many_as_asked_and_lie_as_all_do():
+    for queries, count in product((1, 7, 24, 100, 1024), (1, 2, 5, 16, 64)):
+        places = spread_rows(0, queries, queries, count)
+        assert len(places) == len(set(places.tolist())) == min(count, queries)
+        assert places.min() >= 0
+        assert places.max() < queries
+        # Floored to whole rows: half a row on the mean.
+        assert abs(places.mean() - (queries - 1) / 2) <= 0.5
 
 
-@pytest.mark.parametrize("count", [None, 1, 10, 37, 100, 1000])
-@pytest.mark.parametrize("block", [1, 7, 64, 100, 256])
-def test_blocks_share_the_drawn_rows_out(count, block):
-    whole = spread_rows(0, 100, 100, count)
-    parts = [
-        start + spread_rows(start, min(start + block, 100), 100, count)
-        for start in range(0, 100, block)
-    ]
-    assert np.concatenate(parts).tolist() == whole.tolist()
+def test_blocks_share_the_drawn_rows_out():
+    for count, block in product((None, 1, 10, 37, 100, 1000), (1, 7, 64, 100, 256)):
+        whole = spread_rows(0, 100, 100, count)
+        parts = [
+            start + spread_rows(start, min(start + block, 100), 100, count)
+            for start in range(0, 100, block)
+        ]
+        assert np.concatenate(parts).tolist() == whole.tolist()
 
 
 def test_all_rows_are_all():
@@ -76,20 +75,29 @@ def test_all_rows_are_all():
 # What is measured
 
 
-def _by_hand(
-    model: Any, ids: Tensor, rule: Any, rows: np.ndarray, keys: engine.Keys
-) -> dict[tuple[int, int], engine.Curves]:
+RULES = {
+    OWN: None,
+    "softmax T=0.5": normalizers.get("softmax", temperature=0.5),
+    "softmax": normalizers.get("softmax"),
+    "sparsemax": normalizers.get("sparsemax"),
+    "ssmax": normalizers.get("ssmax"),
+}
+
+
+def _by_hand(model: Any, ids: Tensor, request: CurveRequest) -> dict[tuple[int, int], Any]:
     """The engine on rule(logits) of whole heads, without blocks."""
-    found = {}
+    rows, found = spread_rows(0, LENGTH, LENGTH, request.rows), {}
 
     def observer(call: models.ObservedCall) -> None:
         assert isinstance(call, models.AttentionCall)
         for head in range(call.heads):
             block = call.block(0, head, 0, call.queries)
             logits, seen = block.logits[rows], block.visible[rows]
+            rule = request.normalizer
             weights = block.weights[rows] if rule is None else rule(logits, seen)
             x = call.value[0, call.kv_head(head)]
             geometry = engine.Geometry.of(x, raw=False, precision="float64")
+            keys: Any = request.keys
             found[call.layer, head] = engine.curves(weights, geometry, TOP_NS, seen, keys)
 
     with torch.no_grad(), models.intercept(model, observer):
@@ -97,7 +105,8 @@ def _by_hand(
     return found
 
 
-def _check(table: pl.DataFrame, wanted: dict[tuple[int, int], engine.Curves]) -> None:
+def _check(table: pl.DataFrame, model: Any, ids: Tensor, request: CurveRequest) -> None:
+    wanted = _by_hand(model, ids, request)
     assert len(table) == len(wanted) * len(TOP_NS)
     for row in table.iter_rows(named=True):
         curves = wanted[row["layer"], row["head"]]
@@ -109,50 +118,31 @@ def _check(table: pl.DataFrame, wanted: dict[tuple[int, int], engine.Curves]) ->
 
 
 @pytest.mark.parametrize(("family", "keys"), [("gpt2", "all"), ("llama", "visible")])
-@pytest.mark.parametrize(
-    "rule",
-    [("softmax", {"temperature": 0.5}), ("sparsemax", {}), ("ssmax", {}), None],
-    ids=lambda rule: rule and rule[0],
-)
-def test_a_rule_is_put_on_the_models_own_logits(build, ids, rule, family, keys):
+def test_rules_are_put_on_the_models_own_logits(build, ids, family, keys, unchecked):
     model = build(family, "sdpa").model
-    normalizer = rule and normalizers.get(rule[0], **rule[1])
-    name = rule[0] if rule else OWN
-    unit = _measure(model, ids, _request(rule=name, normalizer=normalizer, keys=keys))
-    table = unit.tables["paper_curves"]
-    assert set(table["rule"]) == {name}
-    _check(table, _by_hand(model, ids, normalizer, np.arange(LENGTH), keys))
-
-
-def test_rules_differ_and_softmax_is_the_models_own(llama, ids):
-    unit = _measure(
-        llama,
-        ids,
-        _request(),
-        _request(rule="same", normalizer=normalizers.get("softmax")),
-        _request(rule="other", normalizer=normalizers.get("softmax", temperature=2.0)),
-    )
+    asked = [_request(rule=name, normalizer=rule, keys=keys) for name, rule in RULES.items()]
+    table = _measure(model, ids, *asked).tables["paper_curves"]
+    assert set(table["rule"]) == RULES.keys()
+    for request in asked:
+        _check(table.filter(rule=request.rule), model, ids, request)
     own, same, other = (
-        unit.tables["paper_curves"].filter(rule=name)["distance"].to_numpy()
-        for name in (OWN, "same", "other")
+        table.filter(rule=name)["distance"].to_numpy() for name in (OWN, "softmax", "softmax T=0.5")
     )
     assert np.allclose(own, same, rtol=1e-6)
     assert not np.allclose(own, other, rtol=1e-2)
 
 
-@pytest.mark.parametrize("count", [1, 5, 11])
-def test_only_the_drawn_rows_are_measured(llama, ids, count):
-    table = _measure(llama, ids, _request(rows=count, keys="all")).tables["paper_curves"]
-    places = spread_rows(0, LENGTH, LENGTH, count)
-    assert set(table["rows"]) == {count}
-    _check(table, _by_hand(llama, ids, None, places, "all"))
+def test_only_the_drawn_rows_are_measured(llama, ids):
+    for count in (1, 5, 11):
+        request = _request(rows=count, keys="all")
+        table = _measure(llama, ids, request).tables["paper_curves"]
+        assert set(table["rows"]) == {count}
+        _check(table, llama, ids, request)
 
 
 def test_a_drawn_rule_is_put_on_the_drawn_rows(llama, ids):
-    rule = normalizers.get("sparsemax")
-    asked = _request(rows=6, rule="sparsemax", normalizer=rule)
-    table = _measure(llama, ids, asked).tables["paper_curves"]
-    _check(table, _by_hand(llama, ids, rule, spread_rows(0, LENGTH, LENGTH, 6), "visible"))
+    request = _request(rows=6, rule="sparsemax", normalizer=RULES["sparsemax"])
+    _check(_measure(llama, ids, request).tables["paper_curves"], llama, ids, request)
 
 
 def test_curves_go_to_their_table(llama, ids):
@@ -177,7 +167,6 @@ def test_time_is_booked_under_the_purpose(llama, ids):
     def spent(*asked: CurveRequest, **more: Any) -> set[str]:
         return set(_measure(llama, ids, *asked, **more).facts["seconds"])
 
-    assert spent(_request(part="rules")) == {"forward", "vectors", "rules"}
     assert spent(_request(part="rules"), _request(top_ns=(9,))) == {
         "forward", "vectors", "rules", "paper",
     }  # fmt: skip

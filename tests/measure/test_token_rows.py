@@ -11,13 +11,17 @@ from headgauge.measure.token_rows import token_rows
 
 
 def _rows(given: Any) -> list[list[int]]:
-    return [row.tolist() for row in token_rows(given).rows]
+    found = token_rows(given)
+    assert isinstance(found, tuple)
+    return [row.tolist() for row in found]
 
 
 def test_a_sequence_and_rows() -> None:
-    assert token_rows([3, 4, 5]).sequence
-    assert token_rows(np.arange(5)).sequence
-    assert not token_rows(torch.arange(6).reshape(1, 6)).sequence
+    for sequence in ([3, 4, 5], np.arange(5)):
+        found = token_rows(sequence)
+        assert isinstance(found, torch.Tensor)
+        assert found.tolist() == list(sequence)
+    assert _rows(torch.arange(6).reshape(1, 6)) == [[0, 1, 2, 3, 4, 5]]
     assert _rows(torch.arange(6).reshape(2, 3)) == [[0, 1, 2], [3, 4, 5]]
     assert _rows([[1, 2, 3], [4, 5]]) == [[1, 2, 3], [4, 5]]  # a tokenizer without padding
     assert _rows([torch.tensor([1, 2]), np.array([4, 5, 6])]) == [[1, 2], [4, 5, 6]]

@@ -11,7 +11,7 @@ from torch import Tensor
 from headgauge import models
 from headgauge.measure.unit import Unit, measure_unit
 from headgauge.runs import UnitKey, UnitTables
-from headgauge.scanning.settings import ScanSettings, scan_task
+from headgauge.scanning.scanning import ScanSettings, scan_task
 from headgauge.theory.normalization import (
     concentration,
     distance,
@@ -19,6 +19,8 @@ from headgauge.theory.normalization import (
     sensitivity,
     separability,
 )
+from model_families import case
+from scanning.conftest import three_windows
 
 LENGTH = 24
 TOP_NS = (1, 2, 4, 8)
@@ -34,6 +36,23 @@ def _measure(model: Any, ids: Tensor, **choices: Any) -> UnitTables:
     )
     source, unit = models.MemorySource(models.wrap(model)), _unit(ids)
     return measure_unit(source, unit, settings, scan_task(settings, unit.key))
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    """Of the tests that change nothing in it."""
+    return case("llama", "sdpa").model
+
+
+@pytest.fixture(scope="module")
+def unit(model: Any) -> UnitTables:
+    """All of it, measured once."""
+    return _measure(model, three_windows(), save_rows=True)
+
+
+@pytest.fixture(scope="module")
+def attention() -> list[tuple[Tensor, Tensor]]:
+    return _weights_and_values(case("llama", "sdpa").model, three_windows())
 
 
 def _weights_and_values(model: Any, ids: Tensor) -> list[tuple[Tensor, Tensor]]:
@@ -52,17 +71,15 @@ def _weights_and_values(model: Any, ids: Tensor) -> list[tuple[Tensor, Tensor]]:
     return [(a[0].double(), v) for a, v in zip(attentions, found, strict=True)]
 
 
-def test_every_number_is_theorys(llama: Any, ids: Tensor) -> None:
-    unit = _measure(llama, ids)
+def test_every_number_is_theorys(unit: UnitTables, attention: Any, unchecked: None) -> None:
     assert len(unit.tables["heads"]) == 2 * 4
     assert len(unit.tables["curves"]) == 2 * 4 * len(TOP_NS)
-    for layer, (weights, values) in enumerate(_weights_and_values(llama, ids)):
+    log_n = torch.arange(1, LENGTH + 1).double().log()
+    for layer, (weights, values) in enumerate(attention):
         norms = torch.linalg.vector_norm(weights @ values, dim=-1).mean(-1)
-        for head in range(4):
+        for head, a in enumerate(weights):
             row = unit.tables["heads"].row(by_predicate=_at(layer, head), named=True)
-            a = weights[head]
             entropy = concentration.entropy(a)
-            log_n = torch.arange(1, LENGTH + 1).double().log()
             expected = {
                 "entropy": entropy.mean(),
                 "entropy_share": (entropy / log_n)[1:].mean(),
@@ -98,7 +115,7 @@ def _check_curves(curves: pl.DataFrame, weights: Tensor, values: Tensor) -> None
             assert row[name] == pytest.approx(np.mean(each), rel=1e-5), name
 
 
-def test_the_largest_logit_is_over_all_rows(llama: Any, ids: Tensor) -> None:
+def test_the_largest_logit_is_over_all_rows(model: Any, ids: Tensor, unit: UnitTables) -> None:
     largest: dict[tuple[int, int], float] = {}
 
     def keep(call: models.ObservedCall) -> None:
@@ -106,24 +123,23 @@ def test_the_largest_logit_is_over_all_rows(llama: Any, ids: Tensor) -> None:
             assert block.raw is not None
             largest[call.layer, block.head] = float(block.raw[block.visible].max())
 
-    with torch.no_grad(), models.intercept(llama, keep):
-        llama(ids[:1])
-    heads = _measure(llama, ids).tables["heads"]
+    with torch.no_grad(), models.intercept(model, keep):
+        model(ids[:1])
+    heads = unit.tables["heads"]
     for layer, head, found in heads.select("layer", "head", "max_logit").iter_rows():
         assert found == pytest.approx(largest[layer, head], rel=1e-6)
 
 
-def test_single_precision_is_close(llama: Any, ids: Tensor) -> None:
-    exact, fast = (
-        _measure(llama, ids, precision=p).tables["curves"] for p in ("float64", "float32")
-    )
+def test_single_precision_is_close(model: Any, ids: Tensor, unit: UnitTables) -> None:
+    exact, fast = unit.tables["curves"], _measure(model, ids, precision="float32").tables["curves"]
     for name in ("distance", "radius", "expected_appendix", "bound_upper"):
         assert np.allclose(exact[name], fast[name], rtol=1e-4), name
     assert exact["separability"].equals(fast["separability"])
 
 
-def test_rows_average_to_heads_and_samples_are_among_them(llama: Any, ids: Tensor) -> None:
-    unit = _measure(llama, ids, save_rows=True)
+def test_rows_average_to_heads_and_samples_are_among_them(
+    unit: UnitTables, attention: Any, ids: Tensor
+) -> None:
     assert len(unit.tables["rows"]) == 8 * LENGTH
     means = (
         unit.tables["rows"]
@@ -133,11 +149,10 @@ def test_rows_average_to_heads_and_samples_are_among_them(llama: Any, ids: Tenso
     both = unit.tables["heads"].join(means, on=["layer", "head"], suffix="_rows")
     for name in ("entropy", "sink_weight", "jacobian_norm", "output_norm", "max_logit"):
         assert np.allclose(both[name], both[f"{name}_rows"], rtol=1e-12), name
-    weights = _weights_and_values(llama, ids)
     assert len(unit.tables["samples"]) > 0
     assert unit.tables["samples"].filter(pl.col("rank") == 1)["weight"].min() > 0  # type: ignore[operator]
     for sample in unit.tables["samples"].iter_rows(named=True):
-        row = weights[sample["layer"]][0][sample["head"], sample["row"]]
+        row = attention[sample["layer"]][0][sample["head"], sample["row"]]
         assert sample["weight"] == pytest.approx(float(row[sample["key"]]), abs=1e-6)
         assert sample["weight"] == pytest.approx(
             float(row.sort(descending=True).values[sample["rank"] - 1]), abs=1e-6
@@ -148,31 +163,30 @@ def test_rows_average_to_heads_and_samples_are_among_them(llama: Any, ids: Tenso
         assert sample["query_text"] is None
 
 
-def test_layers_and_heads(llama: Any, ids: Tensor) -> None:
-    whole, part = _measure(llama, ids), _measure(llama, ids, layers=(1,), heads=(0, 3))
+def test_layers_and_heads(model: Any, ids: Tensor, unit: UnitTables) -> None:
+    part = _measure(model, ids, layers=(1,), heads=(0, 3))
     chosen = (pl.col("layer") == 1) & pl.col("head").is_in([0, 3])
     # The layer's mean output is over all its heads, scanned or not.
-    assert part.tables["heads"].equals(whole.tables["heads"].filter(chosen))
-    assert part.tables["curves"].equals(whole.tables["curves"].filter(chosen))
+    assert part.tables["heads"].equals(unit.tables["heads"].filter(chosen))
+    assert part.tables["curves"].equals(unit.tables["curves"].filter(chosen))
 
 
-def test_several_vectors_and_both_keys(llama: Any, ids: Tensor) -> None:
-    kinds = models.VECTOR_KINDS
-    unit = _measure(llama, ids, vectors=kinds, keys=("visible", "all"))
-    assert len(unit.tables["heads"]) == 8
-    assert len(unit.tables["curves"]) == 8 * len(TOP_NS) * len(kinds) * 2
-    alone = _measure(llama, ids, vectors=("hidden",), keys=("all",)).tables["curves"]
-    mine = unit.tables["curves"].filter(vectors="hidden", keys="all")
-    assert alone.drop("rows").equals(mine.drop("rows"))
-    assert set(mine["rows"]) == {LENGTH}
-    assert unit.tables["curves"].filter(keys="visible", top_n=8)["rows"].unique().to_list() == [
-        LENGTH - 8
-    ]
+def test_several_vectors_and_both_keys(model: Any, ids: Tensor) -> None:
+    kinds, some = models.VECTOR_KINDS, {"layers": (1,), "top_ns": (1, 8)}
+    several = _measure(model, ids, vectors=kinds, keys=("visible", "all"), **some)
+    assert len(several.tables["heads"]) == 4
+    curves = several.tables["curves"]
+    assert len(curves) == 4 * 2 * len(kinds) * 2
+    alone = _measure(model, ids, vectors=("hidden",), keys=("all",), **some).tables["curves"]
+    own = curves.filter(vectors="hidden", keys="all")
+    assert alone.equals(own)
+    assert set(own["rows"]) == {LENGTH}
+    assert curves.filter(keys="visible", top_n=8)["rows"].unique().to_list() == [LENGTH - 8]
 
 
 def test_what_only_the_softmax_shows(build: Any, ids: Tensor) -> None:
     model = build("gptj").model
-    unit = _measure(model, ids, vectors=("value", "hidden"))
+    unit = _measure(model, ids, vectors=("value", "hidden"), top_ns=(1,))
     assert set(unit.tables["heads"]["seen"]) == {"softmax"}
     assert len(unit.facts["tapped"]) == 2
     for name in ("output_norm", "output_ratio", "max_logit"):
@@ -182,7 +196,7 @@ def test_what_only_the_softmax_shows(build: Any, ids: Tensor) -> None:
 
 
 def test_an_encoder_decoder(build: Any, ids: Tensor) -> None:
-    unit = _measure(build("t5").model, ids)
+    unit = _measure(build("t5").model, ids, top_ns=(1,))
     assert len(unit.tables["heads"]) == 6 * 4
     assert unit.tables["heads"].filter("cross")["module"].n_unique() == 2
     cross = unit.tables["samples"].filter(pl.col("module").str.contains("EncDec"))
@@ -205,23 +219,19 @@ def test_a_module_that_cannot_be_seen_is_named(llama: Any, ids: Tensor, monkeypa
         return (kwargs.get("hidden_states", args[0] if args else None), None)
 
     monkeypatch.setattr(type(module), "forward", elsewhere)
-    unit = _measure(llama, ids)
+    unit = _measure(llama, ids, top_ns=(1,))
     assert unit.facts["unseen"] == ["model.layers.1.self_attn"]
     assert set(unit.tables["heads"]["layer"]) == {0}
 
 
-def test_depth_has_the_keys_of_its_heads(llama: Any, ids: Tensor) -> None:
-    unit = _measure(llama, ids, layers=(1,), depth=True)
-    assert unit.tables["depth"]["effective_n"].to_list() == [
-        None,
-        pytest.approx(unit.tables["heads"]["effective_n"].mean()),
-        None,
-    ]
-    assert (
-        unit.tables["depth"]["attention_norm"].null_count() == 1
-    )  # all layers, whichever were asked for
-    assert unit.facts["seconds"]["depth"] > 0
-    assert "depth" not in _measure(llama, ids).tables
+def test_depth_has_the_keys_of_its_heads(model: Any, ids: Tensor, unit: UnitTables) -> None:
+    deep = _measure(model, ids, layers=(1,), top_ns=(1,), depth=True)
+    mean = pytest.approx(deep.tables["heads"]["effective_n"].mean())
+    assert deep.tables["depth"]["effective_n"].to_list() == [None, mean, None]
+    # All layers, whichever were asked for.
+    assert deep.tables["depth"]["attention_norm"].null_count() == 1
+    assert deep.facts["seconds"]["depth"] > 0
+    assert "depth" not in unit.tables
 
 
 def test_everything_is_put_back(llama: Any, ids: Tensor) -> None:
@@ -229,7 +239,7 @@ def test_everything_is_put_back(llama: Any, ids: Tensor) -> None:
     llama.model.layers[0].eval()
     torch.manual_seed(3)
     state, threads = torch.get_rng_state(), torch.get_num_threads()
-    unit = _measure(llama, ids, threads=1, seed=11)
+    unit = _measure(llama, ids, threads=1, seed=11, top_ns=(1,))
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.get_num_threads() == threads
     assert llama.training
@@ -245,7 +255,7 @@ def _loss(model: Any, ids: Tensor) -> float:
 
 def test_progress_reaches_one(llama: Any, ids: Tensor) -> None:
     shares: list[float] = []
-    settings = ScanSettings(lengths=(LENGTH,), top_ns=TOP_NS)
+    settings = ScanSettings(lengths=(LENGTH,), top_ns=(1,))
     source = models.MemorySource(models.wrap(llama))
     task = scan_task(settings, _unit(ids).key)
     measure_unit(source, _unit(ids), settings, task, shares.append)

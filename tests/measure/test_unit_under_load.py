@@ -14,7 +14,7 @@ from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure.unit import Unit, measure_unit
 from headgauge.runs import UnitKey, UnitTables
-from headgauge.scanning.settings import ScanSettings, scan_task
+from headgauge.scanning.scanning import ScanSettings, scan_task
 
 LENGTH = 24
 Progress = Callable[[float], object]

@@ -23,7 +23,11 @@ def llama(build: Callable[..., Case]) -> Any:
     return build("llama", "sdpa").model
 
 
+def three_windows() -> Tensor:
+    """Tokens that the small models know."""
+    return torch.randint(3, 50, (3, LENGTH), generator=torch.Generator().manual_seed(5))
+
+
 @pytest.fixture
 def ids() -> Tensor:
-    """Three windows of tokens that the small models know."""
-    return torch.randint(3, 50, (3, LENGTH), generator=torch.Generator().manual_seed(5))
+    return three_windows()

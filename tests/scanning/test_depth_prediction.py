@@ -36,6 +36,12 @@ def _depth(
     return pl.DataFrame(rows, schema=frame_schema(DepthRow))
 
 
+@pytest.fixture(scope="module")
+def curves() -> pl.DataFrame:
+    """What is predicted of that table: six systems solved."""
+    return prediction.depth_curves(_depth(), causal=True)
+
+
 def _keys(beta: float, gamma: float, visible: int) -> float:
     """exp(entropy) of the softmax, written out."""
     weights = torch.tensor([beta] + [beta * gamma] * (visible - 1), dtype=torch.float64).softmax(0)
@@ -97,11 +103,9 @@ def test_nothing_to_start_from(first: dict[str, Any]) -> None:
     assert told.endswith("or is nothing")
 
 
-def test_curves_are_the_reduced_systems() -> None:
-    depth = _depth()
-    curves = prediction.depth_curves(depth, causal=True)
+def test_curves_are_the_reduced_systems(curves: pl.DataFrame) -> None:
     assert dict(curves.schema) == dict(frame_schema(DepthCurveRow))
-    start = prediction.start_of(depth, causal=True)
+    start = prediction.start_of(_depth(), causal=True)
     assert start is not None
     times = torch.arange(5, dtype=torch.float64)
     for name in schemes.names():
@@ -131,18 +135,15 @@ def test_a_mix_ln_switches_where_the_model_does() -> None:
     assert radius[2] > 1.01 * radius[1]  # by default it would switch after two layers
 
 
-def test_layers_beside_their_prediction() -> None:
-    depth = _depth()
-    curves = prediction.depth_curves(depth, causal=True)
-    found = prediction.by_layer(depth, curves)
+def test_layers_beside_their_prediction(curves: pl.DataFrame) -> None:
+    found = prediction.by_layer(_depth(), curves)
     assert found["layer"].to_list() == [0, 1, 2, 3, 4]
     assert found["mean_cosine"].to_list() == pytest.approx([0.15] * 5)
     mine = curves.filter(scheme="pre_ln")
     assert found["predicted_cosine"].equals(mine["gamma"].alias("predicted_cosine"))
     assert found["predicted_radius"].equals(mine["radius"].alias("predicted_radius"))
-    other = _depth(names=("other",))
-    unknown = prediction.by_layer(other, prediction.depth_curves(other, causal=True))
-    assert unknown["predicted_cosine"].null_count() == 5
+    nobody = curves.with_columns(recognised=False)
+    assert prediction.by_layer(_depth(), nobody)["predicted_cosine"].null_count() == 5
 
 
 def test_notes() -> None:

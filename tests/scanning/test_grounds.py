@@ -16,14 +16,14 @@ def _trends(target: int, lengths: int, *freedom: float | None) -> pl.DataFrame:
 
 def test_in_words_and_numbers() -> None:
     found = grounds(_trends(2048, 3, 1.0, 2.5, None, 1.5))
-    assert found.lengths == (3, 3)
-    assert found.freedom == (1.0, 1.5, 2.5)
+    assert found.fewest == 3
+    assert found.freedom == {"least": 1.0, "median": 1.5, "most": 2.5}
     assert found.tested()
     (line,) = found.notes()
     assert line.startswith("intervals at 2048 tokens: 3 lengths leave 1 degree of freedom for the")
     assert "unsteady" in line
     assert line.endswith("with the spread of the windows 1.0 to 2.5, median 1.5")
-    assert found.as_dict()["degrees_of_freedom"] == {"least": 1.0, "median": 1.5, "most": 2.5}
+    assert found.as_dict()["degrees_of_freedom"] == found.freedom
     (line,) = grounds(_trends(2048, 4, 2.0)).notes()
     assert "4 lengths leave 2 degrees of freedom" in line
     assert "unsteady" not in line
@@ -41,7 +41,7 @@ def test_beyond_what_was_tested() -> None:
 
 def test_without_an_interval() -> None:
     found = grounds(_trends(1024, 2, None))
-    assert (found.lengths, found.freedom) == (None, None)
+    assert (found.fewest, found.freedom) == (None, None)
     assert found.notes() == ["no intervals at 1024 tokens: they need three lengths or more"]
     assert found.as_dict()["degrees_of_freedom"] is None
 

@@ -82,17 +82,16 @@ def sections(result: ScanResult) -> dict[str, Any]:
 
 def test_the_stream_by_layer(llama: Any, ids: Tensor, tmp_path: Path) -> None:
     result = headgauge.scan(llama, ids, top_n=[1, 2], threads=1, depth=True)
-    assert result.scheme().scheme == "pre_ln"
-    assert result.scheme().evidence.startswith("All 2 layers have a norm before")
-    assert len(result.depth_curves()) == 6 * 3
-    assert result.depth_layers()["predicted_cosine"].null_count() == 0
-    assert any(note.startswith("depth: Pre-LN") for note in result.notes())
     kept = result.save(tmp_path / "first")
     copied = ScanResult.load(tmp_path / "first").save(tmp_path / "second")
     assert kept.depth is not None
     assert copied.depth is not None
     assert copied.depth.equals(kept.depth)
-    assert copied.depth_curves().equals(result.depth_curves())
+    assert copied.scheme().scheme == "pre_ln"
+    assert copied.scheme().evidence.startswith("All 2 layers have a norm before")
+    assert len(copied.depth_curves()) == 6 * 3
+    assert copied.depth_layers()["predicted_cosine"].null_count() == 0
+    assert any(note.startswith("depth: Pre-LN") for note in copied.notes())
     assert "depth" in sections(copied)
 
 

@@ -1,11 +1,8 @@
-"""Runs: resumed to the byte, refused with other settings, the same over processes."""
+"""Settings and runs: resumed to the byte, refused with others, the same over processes."""
 
 import hashlib
 import json
-import os
-import signal
-import subprocess
-import sys
+import multiprocessing
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +15,8 @@ import headgauge
 from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure import runner
+from headgauge.runs import UnitKey
+from headgauge.scanning.scanning import ScanSettings, scan_task
 
 SMALL: dict[str, Any] = {"top_n": [1, 2, 4], "threads": 1}
 
@@ -35,6 +34,49 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.parametrize(
+    ("choice", "line"),
+    [
+        ({"lengths": (1,)}, "at least 2 tokens, got length 1"),
+        ({"windows": 0}, "windows 0 must be at least 1"),
+        ({"offset": -1}, "offset -1 at least 0"),
+        ({"top_ns": (0, 1)}, "numbers of 1 or more, got 0, 1"),
+        ({"top_ns": ()}, "numbers of 1 or more"),
+        ({"top_ns": (1, 1024)}, "top-N must stay below, got 1024"),
+        ({"vectors": ("values",)}, "no vectors named 'values'; there are embedding, hidden"),
+        ({"vectors": ()}, "vectors needs at least one of"),
+        ({"keys": ("masked",)}, "no keys named 'masked'; there are visible, all"),
+        ({"precision": "float16"}, "no precision named 'float16'"),
+        ({"bos": "maybe"}, "no bos named 'maybe'"),
+        ({"threads": 0}, "threads must be in 1 to 1024, got 0"),
+        ({"threads": 100_000}, "threads must be in 1 to 1024, got 100000"),
+        ({"seed": -1}, "seed must be in 0 to 9223372036854775807, got -1"),
+        ({"seed": 2**70}, "seed must be in 0 to 9223372036854775807, got 1180591620717411303424"),
+        ({"seed": 10**5000}, "seed must be in 0 to 9223372036854775807, got one of 16610 bits"),
+    ],
+)
+def test_settings_that_make_no_sense(choice: dict[str, Any], line: str) -> None:
+    with pytest.raises(InputError) as error:
+        ScanSettings(**choice)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_run_without_depth_is_what_it_was_before_there_was_one() -> None:
+    assert "depth" not in ScanSettings().as_dict()
+    assert ScanSettings(depth=True).as_dict() == ScanSettings().as_dict() | {"depth": True}
+    assert scan_task(ScanSettings(depth=True), UnitKey(0, 1024)).depth
+    assert not scan_task(ScanSettings(), UnitKey(0, 1024)).depth
+
+
+def test_the_main_length_is_the_longest() -> None:
+    settings = ScanSettings(lengths=(128, 512, 256), top_ns=(1, 300))
+    assert settings.length == 512
+    assert settings.as_dict()["lengths"] == (128, 512, 256)
+    assert {request.scale for request in scan_task(settings, UnitKey(0, 512)).curves} == {"unit"}
+    assert scan_task(ScanSettings(raw=True), UnitKey(0, 1024)).curves[0].scale == "raw"
+
+
 def test_from_python(llama: Any, ids: Tensor) -> None:
     result = headgauge.scan(llama, ids, **SMALL)
     assert len(result.heads) == 3 * 8
@@ -44,26 +86,32 @@ def test_from_python(llama: Any, ids: Tensor) -> None:
     with torch.no_grad():
         expected = [float(llama(row[None], labels=row[None]).loss) for row in ids]
     assert losses == pytest.approx(expected, rel=1e-5)
-
-
-def test_a_sequence_is_one_window(llama: Any, ids: Tensor) -> None:
-    result = headgauge.scan(llama, ids[0], **SMALL)
-    assert result.heads["window"].unique().to_list() == [0]
-    assert result.heads["length"].unique().to_list() == [24]
+    sequence = headgauge.scan(llama, ids[0], **SMALL)
+    assert sequence.heads.equals(result.heads.filter(window=0))
 
 
 def test_with_a_folder_and_without(llama: Any, ids: Tensor, tmp_path: Path) -> None:
-    kept = headgauge.scan(llama, ids, out=tmp_path / "run", **SMALL)
-    alone = headgauge.scan(llama, ids, **SMALL)
-    assert kept.heads.equals(alone.heads)
-    assert kept.curves.equals(alone.curves)
-    assert kept.samples.equals(alone.samples)
+    asked: dict[str, Any] = SMALL | {"depth": True}
+    kept = headgauge.scan(llama, ids, out=tmp_path / "run", **asked)
+    alone = headgauge.scan(llama, ids, **asked)
+    assert alone.depth is not None
+    assert len(alone.depth) == 3 * 3
+    for name, table in alone.tables.items():
+        assert kept.tables[name].equals(table), name
     assert kept.manifest["settings"] == alone.manifest["settings"]
     saved = alone.save(tmp_path / "saved")
+    assert "depth.parquet" in _digests(tmp_path / "run")
     assert _digests(tmp_path / "run") == _digests(tmp_path / "saved")
     assert saved.folder == tmp_path / "saved"
     assert not (tmp_path / "saved" / "figures").exists()  # a result does not draw
-    assert tmp_path / "saved" / "figures" / "heads.png" in headgauge.draw(saved)
+    assert "depth" in saved.seconds()["w0000-L00024"]
+    # A damaged unit is measured again.
+    before = _digests(tmp_path / "run")
+    (tmp_path / "run" / "units" / "w0001-L00024" / "depth.parquet").write_bytes(b"damaged")
+    headgauge.scan(llama, ids, out=tmp_path / "run", **asked)
+    assert _digests(tmp_path / "run") == before
+    with pytest.raises(InputError, match="other settings: depth"):
+        headgauge.scan(llama, ids, out=tmp_path / "run", **SMALL)
 
 
 def test_taken_up_again(llama: Any, ids: Tensor, tmp_path: Path, monkeypatch: Any) -> None:
@@ -93,56 +141,24 @@ def test_taken_up_again(llama: Any, ids: Tensor, tmp_path: Path, monkeypatch: An
     assert _digests(tmp_path / "part") == _digests(tmp_path / "whole")
 
 
-_CHILD = """
-import sys, torch, headgauge
-folder, out = sys.argv[1:]
-headgauge.scan(folder, torch.load(folder + "/ids"), out=out, top_n=[1, 2, 4], threads=1)
-"""
-
-
-def test_depth_is_kept_and_taken_up_again(llama: Any, ids: Tensor, tmp_path: Path) -> None:
-    alone = headgauge.scan(llama, ids, depth=True, **SMALL)
-    assert alone.depth is not None
-    assert len(alone.depth) == 3 * 3
-    headgauge.scan(llama, ids, depth=True, out=tmp_path / "whole", **SMALL)
-    headgauge.scan(llama, ids, depth=True, out=tmp_path / "broken", **SMALL)
-    (tmp_path / "broken" / "units" / "w0001-L00024" / "depth.parquet").write_bytes(b"damaged")
-    again = headgauge.scan(llama, ids, depth=True, out=tmp_path / "broken", **SMALL)
-    assert _digests(tmp_path / "whole") == _digests(tmp_path / "broken")
-    assert "depth.parquet" in _digests(tmp_path / "whole")
-    assert again.depth is not None
-    assert again.depth.equals(alone.depth)
-    saved = alone.save(tmp_path / "saved")
-    assert _digests(tmp_path / "whole") == _digests(tmp_path / "saved")
-    assert tmp_path / "saved" / "figures" / "depth.png" in headgauge.draw(saved)
-    assert "depth" in saved.seconds()["w0000-L00024"]
-    with pytest.raises(InputError, match="other settings: depth"):
-        headgauge.scan(llama, ids, out=tmp_path / "whole", **SMALL)
-
-
-def test_a_run_from_before_there_was_depth_is_taken_up(
-    llama: Any, ids: Tensor, tmp_path: Path
-) -> None:
-    plain = headgauge.scan(llama, ids, out=tmp_path / "run", **SMALL)
-    assert plain.depth is None
-    assert "depth" not in _manifest(tmp_path / "run")["settings"]
-    assert not (tmp_path / "run" / "depth.parquet").exists()
-
-
 def test_killed_at_any_moment(llama: Any, tmp_path: Path) -> None:
     """A real process, killed without warning twice, ends in the bytes of one that was not."""
     folder, whole, part = tmp_path / "model", tmp_path / "whole", tmp_path / "part"
     llama.save_pretrained(folder)
-    ids = torch.arange(30 * 120).reshape(30, 120)[:, :60] % 47 + 3
-    torch.save(ids, folder / "ids")
-    for units in (1, 17):
-        command = [sys.executable, "-c", _CHILD, str(folder), str(part)]
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        while child.poll() is None and len(list(part.glob("units/w*"))) < units:
+    ids = torch.arange(16 * 50).reshape(16, 50) % 47 + 3
+    # Both children are forked from one process, which has read the libraries and done nothing.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["headgauge.scanning", "transformers"])
+    for units in (1, 7):
+        asked = SMALL | {"out": part}
+        child = context.Process(target=headgauge.scan, args=(folder, ids.tolist()), kwargs=asked)
+        child.start()
+        while child.is_alive() and len(list(part.glob("units/w*"))) < units:
             time.sleep(0.005)
-        assert child.poll() is None, child.communicate()[1].decode()
-        os.kill(child.pid, signal.SIGKILL)
-        child.communicate()
+        assert child.is_alive()
+        child.kill()
+        child.join()
+    assert 7 <= len(list(part.glob("units/w*"))) < 16
     for out in (whole, part):
         headgauge.scan(folder, ids, out=out, **SMALL)
     assert _digests(part) == _digests(whole)
@@ -151,34 +167,35 @@ def test_killed_at_any_moment(llama: Any, tmp_path: Path) -> None:
 
 
 def test_other_settings_are_refused(llama: Any, ids: Tensor, tmp_path: Path) -> None:
-    headgauge.scan(llama, ids, out=tmp_path / "run", **SMALL)
+    plain = headgauge.scan(llama, ids, out=tmp_path / "run", **SMALL)
+    # What a run from before there was depth says: it is taken up.
+    assert plain.depth is None
+    assert "depth" not in plain.manifest["settings"]
     before = _digests(tmp_path / "run")
-    with pytest.raises(InputError) as error:
+    assert "depth.parquet" not in before
+    with pytest.raises(InputError, match="raw"):
         headgauge.scan(llama, ids, out=tmp_path / "run", raw=True, **SMALL)
-    assert "raw" in str(error.value)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"text\.sha256"):
         headgauge.scan(llama, (ids + 1) % 50, out=tmp_path / "run", **SMALL)
-    assert "text.sha256" in str(error.value)
+    # Threads are those the run began with, where nobody says.
+    again = headgauge.scan(llama, ids, out=tmp_path / "run", top_n=SMALL["top_n"])
+    assert again.manifest["settings"]["threads"] == 1
     with torch.no_grad():
         llama.lm_head.weight.mul_(2)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"model\.fingerprint"):
         headgauge.scan(llama, ids, out=tmp_path / "run", **SMALL)
-    assert "model.fingerprint" in str(error.value)
     assert _digests(tmp_path / "run") == before
 
 
-def test_threads_are_those_the_run_began_with(llama: Any, ids: Tensor, tmp_path: Path) -> None:
-    one = {"top_n": [1], "threads": 1}
-    headgauge.scan(llama, ids, out=tmp_path / "run", **one)
-    again = headgauge.scan(llama, ids, out=tmp_path / "run", top_n=[1])
-    assert again.manifest["settings"]["threads"] == 1
-
-
-def test_measures_do_not_depend_on_the_threads(llama: Any, ids: Tensor) -> None:
-    one, two = (headgauge.scan(llama, ids, top_n=[1, 2, 4], threads=n) for n in (1, 2))
-    assert one.heads.equals(two.heads)
-    assert one.curves.equals(two.curves)
-    assert one.samples.equals(two.samples)
+def test_seeds_and_threads(llama: Any, ids: Tensor) -> None:
+    first, threaded, other = (
+        headgauge.scan(llama, ids[:2], top_n=[1, 2, 4], seed=seed, threads=threads)
+        for seed, threads in ((1, 1), (1, 2), (2, 1))
+    )
+    for name, table in first.tables.items():
+        assert threaded.tables[name].equals(table), name
+    assert not first.samples.equals(other.samples)
+    assert first.heads.equals(other.heads)
 
 
 def test_processes_give_the_same_tables(llama: Any, ids: Tensor, tmp_path: Path) -> None:
@@ -198,16 +215,9 @@ def test_a_model_in_memory_stays_in_its_process(llama: Any, ids: Tensor) -> None
         headgauge.scan(llama, ids, jobs=0, **SMALL)
 
 
-def test_seeds_choose_the_samples(llama: Any, ids: Tensor) -> None:
-    first, same, other = (headgauge.scan(llama, ids, seed=s, **SMALL) for s in (1, 1, 2))
-    assert first.samples.equals(same.samples)
-    assert not first.samples.equals(other.samples)
-    assert first.heads.equals(other.heads)
-
-
 def test_progress_rises_to_one(llama: Any, ids: Tensor) -> None:
     shares: list[float] = []
-    headgauge.scan(llama, ids, length=[12, 24], progress=shares.append, **SMALL)
+    headgauge.scan(llama, ids[:2], length=[12, 24], progress=shares.append, **SMALL)
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
     assert len(shares) > 6

@@ -66,20 +66,15 @@ def bos_notes(manifest: runs.Manifest) -> list[str]:
     splits = manifest["splits"]
     if splits is None or "bos" not in splits:  # a run from before this was written down
         return []
-    bos = splits["bos"]
-    compared = [record.get("bos_losses") for record in manifest["units"].values()]
-    notes = []
-    for losses in filter(None, compared):
-        pair = [float(losses[name]) for name in ("with_bos", "without_bos")]
-        here, there = pair if bos["put"] else reversed(pair)
+    put, notes = splits["bos"]["put"], []
+    read, other, remedy = ("with", "without", "never") if put else ("without", "with", "always")
+    for losses in filter(None, (record.get("bos_losses") for record in manifest["units"].values())):
+        here, there = (float(losses[f"{name}_bos"]) for name in (read, other))
         if not abs(there - here) > LIMIT * here:  # nan is no change that was seen
             continue
-        read, other, remedy = ("with", "without", "never")
-        if not bos["put"]:
-            read, other, remedy = ("without", "with", "always")
         notes.append(
-            f"read {read} BOS ({bos['why']}): the first window's loss is {here:.2f} nats so and "
-            f"{there:.2f} {other} it ({there / here - 1:+.0%}, over the same tokens)"
+            f"read {read} BOS ({splits['bos']['why']}): the first window's loss is {here:.2f} nats "
+            f"so and {there:.2f} {other} it ({there / here - 1:+.0%}, over the same tokens)"
             + (f"; --bos {remedy} reads it {other}" if there < here else "")
         )
     return notes

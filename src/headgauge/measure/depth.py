@@ -8,6 +8,7 @@ window. Of more than `SAMPLE` tokens an evenly spread sample makes the pairs; le
 those of all.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,14 +36,18 @@ def depth_table(
 ) -> pl.DataFrame:
     """The rows of a window; `heads` is its table, for the keys that heads attend to."""
     layers = models.layer_norms(model, {name: ids[:, :_TRACED] for name, ids in inputs.items()})
-    reader = _Reader(_effective_keys(heads))
+    means = heads.group_by("module", "occurrence").agg(pl.mean("effective_n")).drop_nulls()
+    reader = _Reader({(module, run): mean for module, run, mean in means.iter_rows()})
     models.read_stream(model, inputs, layers, reader)
-    place = {"window": key.window, "length": key.length}
-    return pl.DataFrame([place | row for row in reader.rows()], schema=frame_schema(DepthRow))
+    rows = [vars(key) | row for row in reader.rows()]
+    return pl.DataFrame(rows, schema=frame_schema(DepthRow)).fill_nan(None)
 
 
 class _Reader:
-    """Measures each layer as it ends, with and, until it proves a sink, without the first token."""
+    """Measures each layer as it ends, with and, until it proves a sink, without the first token.
+
+    `effective` has the keys that the heads of an attention module attend to, by module and call.
+    """
 
     def __init__(self, effective: Mapping[tuple[str, int], float]) -> None:
         self._effective = effective
@@ -53,64 +58,39 @@ class _Reader:
 
     def __call__(self, step: models.StreamStep) -> None:
         norms = step.norms
-        entering, leaving = _vectors(step.entering), _vectors(step.leaving)
-        attention = None if step.attention is None else _vectors(step.attention)
-        place = {
-            "layer": step.place,
-            "module": norms.layer,
-            "scheme": norms.scheme,
-            "effective_n": self._effective.get((norms.attention, step.occurrence)),
-        }
-        self._measure(place, norms.centres, entering, leaving, attention)
+        place = {"layer": step.place, "module": norms.layer, "scheme": norms.scheme}
+        place["effective_n"] = self._effective.get((norms.attention, step.occurrence))
+        self._measure(place, norms.centres, step.entering, step.leaving, step.attention)
         self._last = step
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows that count, with that after the last layer."""
         last = self._last
         assert last is not None
-        place = {"layer": last.place + 1, "module": "", "scheme": None, "effective_n": None}
-        self._measure(place, last.norms.centres, _vectors(last.leaving), None, None)
+        self._measure({"layer": last.place + 1, "module": ""}, last.norms.centres, last.leaving)
         self._last = None
         return self._without if self._sink else self._all
 
-    def _measure(
-        self,
-        place: dict[str, Any],
-        centres: bool,
-        entering: Vectors,
-        leaving: Vectors | None,
-        attention: Vectors | None,
-    ) -> None:
-        self._sink = self._sink or _is_sink(entering)
-        picked = _spread(len(entering)).to(entering.device)
+    def _measure(self, place: dict[str, Any], centres: bool, *stream: Tensor | None) -> None:
+        """What enters a layer, leaves it and is its attention's, as far as it is there."""
+        # The tokens of the one window in a batch.
+        tokens, *others = (None if each is None else each.flatten(0, -2) for each in stream)
+        assert tokens is not None
+        lengths = tokens.float().norm(dim=-1)
+        few = len(tokens) <= _FEW
+        self._sink |= not few and bool(lengths[0] > SINK * lengths[1:].median())
+        # The first token, and as many of the others, evenly spread, as make the sample.
+        count = min(len(tokens), SAMPLE + 1)
+        picked = torch.linspace(0, len(tokens) - 1, count, dtype=torch.float64).round().long()
         # On the CPU, because not every device has float64.
-        gaps = gaps_of(_directions(entering[picked].cpu().double(), centres))
-        moved = _moved(entering, leaving, attention, centres)
-        kept = [] if self._sink else [(self._all, 0)]
-        if len(entering) > _FEW:
-            kept.append((self._without, 1))
+        sampled = tokens[picked.to(tokens.device)].cpu().double()
+        gaps, moved = gaps_of(_directions(sampled, centres)), _moved(centres, tokens, *others)
+        kept = [(self._all, 0)] * (not self._sink) + [(self._without, 1)] * (not few)
         for rows, first in kept:
-            tokens = {"tokens": len(entering) - first}
-            pairs = _pairs(gaps[first:, first:])
-            lengths = _lengths({name: each[first:] for name, each in moved.items()})
-            rows.append(place | tokens | pairs | lengths)
-
-
-def _effective_keys(heads: pl.DataFrame) -> dict[tuple[str, int], float]:
-    """Keys that the heads of an attention module attend to, by module and call."""
-    means = heads.group_by("module", "occurrence").agg(pl.mean("effective_n")).drop_nulls()
-    return {(module, run): mean for module, run, mean in means.iter_rows()}
-
-
-def _is_sink(vectors: Vectors) -> bool:
-    lengths = vectors.float().norm(dim=-1)
-    return bool(len(lengths) > _FEW and lengths[0] > SINK * lengths[1:].median())
-
-
-def _spread(tokens: int) -> Tensor:
-    """The first token, and as many of the others, evenly spread, as make the sample."""
-    count = min(tokens, SAMPLE + 1)
-    return torch.linspace(0, tokens - 1, count, dtype=torch.float64).round().long()
+            pairs = vars(observe(gaps[first:, first:], 1.0))
+            row = place | {"tokens": len(tokens) - first}
+            row |= {name: value.item() for name, value in pairs.items()}
+            rows.append(row | _means({name: each[first:] for name, each in moved.items()}))
 
 
 def _directions(vectors: Vectors, centres: bool) -> Vectors:
@@ -119,48 +99,36 @@ def _directions(vectors: Vectors, centres: bool) -> Vectors:
     return torch.nn.functional.normalize(vectors, dim=-1)
 
 
-def _pairs(gaps: Float[Tensor, "tokens tokens"]) -> dict[str, Any]:
-    return {name: value.item() for name, value in vars(observe(gaps, 1.0)).items()}
-
-
 def _moved(
-    entering: Vectors, leaving: Vectors | None, attention: Vectors | None, centres: bool
+    centres: bool,
+    entering: Vectors,
+    leaving: Vectors | None = None,
+    attention: Tensor | None = None,
 ) -> dict[str, Float[Tensor, "tokens"]]:
     """Lengths and angles of every token, by name."""
-    found: dict[str, list[Tensor]] = {}
+    found: dict[str, list[Tensor]] = defaultdict(list)
     for start in range(0, len(entering), _AT_ONCE):
-
-        def part(vectors: Tensor, start: int = start) -> Tensor:
-            return vectors[start : start + _AT_ONCE].cpu().double()
-
-        others = (None if each is None else part(each) for each in (leaving, attention))
-        for name, values in _measures(part(entering), *others, centres=centres).items():
-            found.setdefault(name, []).append(values)
+        before, after, added = (
+            None if each is None else each[start : start + _AT_ONCE].cpu().double()
+            for each in (entering, leaving, attention)
+        )
+        assert before is not None
+        found["radius"].append(before.norm(dim=-1))
+        if after is not None:
+            found["speed"].append(_angles(before, after, centres))
+        if after is not None and added is not None:
+            found["attention_norm"].append(added.norm(dim=-1))
+            found["other_norm"].append((after - before - added).norm(dim=-1))
+            found["attention_speed"].append(_angles(before, before + added, centres))
     return {name: torch.cat(values) for name, values in found.items()}
 
 
-def _measures(
-    entering: Vectors, leaving: Vectors | None, attention: Vectors | None, centres: bool
-) -> dict[str, Float[Tensor, "tokens"]]:
-    found = {"radius": entering.norm(dim=-1)}
-    if leaving is not None:
-        found["speed"] = _angles(entering, leaving, centres)
-    if leaving is not None and attention is not None:
-        found["attention_norm"] = attention.norm(dim=-1)
-        found["other_norm"] = (leaving - entering - attention).norm(dim=-1)
-        found["attention_speed"] = _angles(entering, entering + attention, centres)
-    return found
-
-
-def _lengths(moved: Mapping[str, Float[Tensor, "tokens"]]) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
-    for name in ("radius", "speed", "attention_norm", "other_norm", "attention_speed"):
-        values = moved.get(name)
-        found[name] = None if values is None else values.mean().item()
-        if name in ("radius", "speed"):
-            band = torch.tensor(BAND, dtype=torch.float64)
-            low, high = (None, None) if values is None else quantiles(values, band).tolist()
-            found |= {f"{name}_low": low, f"{name}_high": high}
+def _means(moved: Mapping[str, Float[Tensor, "tokens"]]) -> dict[str, float]:
+    """With the ends of a band for two of them."""
+    found = {name: values.mean().item() for name, values in moved.items()}
+    for name in moved.keys() & {"radius", "speed"}:
+        ends = quantiles(moved[name], torch.tensor(BAND, dtype=torch.float64)).tolist()
+        found |= dict(zip((f"{name}_low", f"{name}_high"), ends, strict=True))
     return found
 
 
@@ -168,8 +136,3 @@ def _angles(before: Vectors, after: Vectors, centres: bool) -> Float[Tensor, "to
     """In radians; by the half-angle formula, which is exact for small angles too."""
     a, b = _directions(before, centres), _directions(after, centres)
     return 2 * torch.atan2((a - b).norm(dim=-1), (a + b).norm(dim=-1))
-
-
-def _vectors(stream: Tensor) -> Vectors:
-    """The tokens of the one window in a batch."""
-    return stream.flatten(0, -2)

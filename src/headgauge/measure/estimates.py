@@ -4,7 +4,7 @@ Times are those of this machine: one matrix product and one small block through 
 timed, and scaled by the size of the run. They are good to a factor of two.
 """
 
-import time
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,7 +12,6 @@ from typing import Any, cast
 import torch
 
 from headgauge import engine, models
-from headgauge.engine.geometry import Precision
 from headgauge.measure.depth import SAMPLE
 from headgauge.measure.plan import Plan
 from headgauge.measure.requests import Task
@@ -41,14 +40,13 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     task = plan.task(plan.units[-1])
     lengths = sorted(len(unit.ids) for unit in plan.units)
     lengths = lengths if left is None else lengths[len(lengths) - left :]
-    flops, measure = _forward_rate(plan), _measure_rate(plan, task)
-    passes = 1 + ("final" in task.kinds) + task.depth
-    seen = 0.5 if facts.kind == "decoder" else 1.0  # of the entries of an attention matrix
-    seconds = sum(passes * _pass_flops(plan, length) / flops for length in lengths)
-    seconds += sum(heads * length * length * seen * measure for length in lengths)
+    passes = lengths * (1 + ("final" in task.kinds) + task.depth)
     if lengths:  # the first window is read the other way too
-        others = [len(unit.other) for unit in plan.units if unit.other is not None]
-        seconds += sum(_pass_flops(plan, length) / flops for length in others)
+        passes += [len(unit.other) for unit in plan.units if unit.other is not None]
+    seen = 0.5 if facts.kind == "decoder" else 1.0  # of the entries of an attention matrix
+    entries = heads * seen * sum(length * length for length in lengths)
+    seconds = sum(_pass_flops(plan, length) for length in passes) / _forward_rate(plan)
+    seconds += entries * _measure_rate(plan, task)
     memory = memory_needed(plan, max(lengths, default=0), task.depth) * jobs
     curves = sum(len(request.top_ns) for request in task.curves) * CURVE_BYTES
     samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
@@ -75,11 +73,8 @@ def _pass_flops(plan: Plan, length: int) -> float:
 
 def _forward_rate(plan: Plan) -> float:
     """Floating point operations a second of a product in the model's own dtype and place."""
-    weight = next(plan.loaded.model.parameters())
-    a = torch.ones(512, 1024, dtype=weight.dtype, device=weight.device)
-    b = torch.ones(1024, 1024, dtype=weight.dtype, device=weight.device)
-    seconds = _fastest(lambda: (a @ b).sum().item())
-    return 2.0 * 512 * 1024 * 1024 / seconds
+    a = next(plan.loaded.model.parameters()).new_ones(1024, 1024)
+    return 2.0 * 512 * 1024 * 1024 / _fastest(lambda: (a[:512] @ a).sum().item())
 
 
 def _measure_rate(plan: Plan, task: Task) -> float:
@@ -94,7 +89,7 @@ def _measure_rate(plan: Plan, task: Task) -> float:
     logits = torch.randn(_ROWS, keys, generator=source).to(device)
     weights = torch.softmax(logits.masked_fill(~visible, -torch.inf), -1)
     x = torch.randn(keys, plan.loaded.facts.head_dim, generator=source).to(device)
-    geometry = engine.Geometry.of(x, precision=cast(Precision, settings.precision))
+    geometry = engine.Geometry.of(x, precision=cast(engine.Precision, settings.precision))
 
     def block() -> None:
         engine.row_measures(weights, visible, logits, logits)
@@ -106,14 +101,9 @@ def _measure_rate(plan: Plan, task: Task) -> float:
         return _fastest(block) / (_ROWS * keys * settings.threads)
 
 
-def _fastest(call: Callable[[], object], times: int = 3) -> float:
+def _fastest(call: Callable[[], object]) -> float:
     call()  # compiled code and thread pools are made on first use
-    best = float("inf")
-    for _ in range(times):
-        began = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - began)
-    return best
+    return min(timeit.repeat(call, number=1, repeat=3))
 
 
 def memory_needed(plan: Plan, length: int, depth: bool = False) -> int:
@@ -122,12 +112,11 @@ def memory_needed(plan: Plan, length: int, depth: bool = False) -> int:
     each = next(loose.parameters()).element_size()
     weights = sum(p.numel() * p.element_size() for p in loose.parameters())
     logits = length * getattr(config, "vocab_size", 0) * each
-    activations = 16 * length * getattr(config, "hidden_size", 0) * each
-    if depth:
-        # The stream, what is added to it, and the sampled pairs in float64 with their sorting.
-        activations += 4 * length * getattr(config, "hidden_size", 0) * each
-        activations += 8 * 8 * min(length, SAMPLE) ** 2
+    # With depth also the stream and what is added to it.
+    activations = (20 if depth else 16) * length * getattr(config, "hidden_size", 0) * each
+    # The sampled pairs in float64 with their sorting.
+    pairs = depth * 8 * 8 * min(length, SAMPLE) ** 2
     exact = 4 if plan.settings.precision == "float32" else 8
     gram = 2 * min(length * length * exact, 512 << 20)
     blocks = 24 * plan.settings.block_rows * length * exact * plan.settings.threads
-    return weights + logits + activations + gram + blocks + _LIBRARIES
+    return weights + logits + activations + pairs + gram + blocks + _LIBRARIES

@@ -6,21 +6,75 @@ run that is taken up again must come to the same bytes.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
 import numpy as np
 import polars as pl
 import torch
-from torch import Tensor
 
 from headgauge import engine, models
-from headgauge.measure.gathered import Gathered, HeadCurves
 from headgauge.measure.requests import CurveRequest, spread_rows
 from headgauge.measure.samples import Sampler
 from headgauge.measure.settings import UnitSettings
-from headgauge.runs.schema import QueryRow, frame_schema
+from headgauge.runs.schema import TABLES, QueryRow, frame_schema
+
+_CURVES = tuple(field.name for field in fields(engine.Curves))
+_OF_ROWS = ("entropy", "effective_n", "sink_weight", "max_logit", "jacobian_norm", "sharpness")
+
+
+@dataclass(frozen=True, eq=False)
+class HeadCurves:
+    """The curves of one head for one choice: what names them, the N, and the means over rows."""
+
+    where: dict[str, Any]
+    top_ns: tuple[int, ...]
+    means: engine.Means
+
+
+@dataclass(eq=False)
+class Gathered:
+    """Parts of tables by their names, which are rows, frames or curves, and seconds by phase."""
+
+    parts: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[phase] += time.perf_counter() - began
+
+    def table(self, name: str) -> pl.DataFrame:
+        """The table `name` of all parts that go there."""
+        parts, schema = self.parts[name], frame_schema(TABLES[name])
+        if parts and isinstance(parts[0], HeadCurves):
+            return _curve_table(parts, schema)
+        if parts and isinstance(parts[0], pl.DataFrame):
+            return pl.concat(parts)
+        return pl.DataFrame(parts, schema=schema)
+
+
+def _curve_table(curves: list[HeadCurves], schema: dict[str, Any]) -> pl.DataFrame:
+    """Column by column, because a reproduction has some 10⁵ rows; not finite is null."""
+    counts = [len(each.top_ns) for each in curves]
+    columns: dict[str, Any] = {
+        label: np.repeat(np.array([each.where[label] for each in curves], object), counts).tolist()
+        for label in curves[0].where
+    }
+    columns["top_n"] = np.concatenate([each.top_ns for each in curves])
+    columns["rows"] = np.concatenate([each.means.rows for each in curves])
+    means = [each.means.means() for each in curves]
+    for measure in _CURVES:
+        values = np.concatenate([each[measure] for each in means])
+        columns[measure] = np.where(np.isfinite(values), values, np.nan)
+    return pl.DataFrame(
+        {label: pl.Series(label, columns[label], dtype=kind) for label, kind in schema.items()}
+    ).fill_nan(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +99,8 @@ class Head:
     ) -> Gathered:
         """The curves asked for with the same vectors; if `judged`, all that needs no N as well."""
         found = Gathered()
-        requests = () if geometry is None else requests
-        means = [engine.Means() for _ in requests]
+        # Without vectors there are no curves.
+        asked = [(each, engine.Means()) for each in requests if geometry is not None]
         parts: list[engine.RowMeasures] = []
         visible: list[np.ndarray] = []
         for block in self.call.blocks(settings.block_rows, heads=[self.head]):
@@ -58,11 +112,11 @@ class Head:
                     visible.append(seen.sum(-1).cpu().numpy())
                 with found.timed("samples"):
                     found.parts["samples"] += self.sampler.rows(self.where, block)
-            for request, gathered in zip(requests, means, strict=True):
-                self._add(request, gathered, block, geometry, found)
-        for request, gathered in zip(requests, means, strict=True):
-            where = self.where | request.choice
-            found.parts[request.table].append(HeadCurves(where, request.top_ns, gathered))
+            for request, means in asked:
+                self._add(request, means, block, cast(engine.Geometry, geometry), found)
+        for request, means in asked:
+            curves = HeadCurves(self.where | request.choice, request.top_ns, means)
+            found.parts[request.table].append(curves)
         if judged:
             with found.timed("tables"):
                 self._head_row(found, parts, np.concatenate(visible), settings.save_rows)
@@ -80,21 +134,26 @@ class Head:
     def _add(
         self,
         request: CurveRequest,
-        gathered: engine.Means,
+        means: engine.Means,
         block: models.RowBlock,
-        geometry: engine.Geometry | None,
+        geometry: engine.Geometry,
         found: Gathered,
     ) -> None:
         """The rows of a block that a request measures, into its means."""
         picked = spread_rows(block.start, block.stop, self.call.queries, request.rows)
-        if not len(picked) or geometry is None:
+        if not len(picked):
             return
+        some = slice(None) if len(picked) == block.stop - block.start else torch.from_numpy(picked)
         # A scan tells its weights apart; the parts of a reproduction pay for their own.
         with found.timed("weights" if request.part == "curves" else request.part):
-            weights, seen = _weights(request, block, picked)
+            seen = block.visible[some]
+            if request.normalizer is None:
+                weights = block.weights[some]
+            else:
+                weights = request.normalizer(block.logits[some], seen)
         with found.timed(request.part):
             counted = cast(engine.Keys, request.keys)
-            gathered.add(engine.curves(weights, geometry, request.top_ns, seen, counted))
+            means.add(engine.curves(weights, geometry, request.top_ns, seen, counted))
 
     def _head_row(
         self,
@@ -106,44 +165,39 @@ class Head:
         alive = visible > 0
         if not alive.any():
             return
-        rows = _rows(parts, alive)
-        outputs = None if self.outputs is None else self.outputs[alive]
-        if save_rows:
-            norms = None if outputs is None else outputs[:, self.head]
-            found.parts["rows"].append(_query_rows(self.where, rows, visible, norms))
-        several = visible[alive] > 1
-        sharpness = rows["sharpness"][several]
+        places, visible = np.flatnonzero(alive), visible[alive]
+        rows = {
+            name: np.concatenate([getattr(part, name) for part in parts])[alive]
+            for name in _OF_ROWS
+        }
         # What enters a tapped softmax has bias and mask in it already.
-        largest = None if outputs is None else rows["max_logit"].max()
-        means = None if outputs is None else [_sum(each) / len(each) for each in outputs.T]
-        norm = None if means is None else means[self.head]
-        found.parts["heads"].append(
-            self.known(int(alive.sum()))
-            | {
-                "entropy": _mean(rows["entropy"]),
-                "entropy_share": _mean(rows["entropy"][several] / np.log(visible[alive][several])),
-                "effective_n": _mean(rows["effective_n"]),
-                "sink_weight": _mean(rows["sink_weight"]),
-                "max_logit": _number(largest),
-                "jacobian_norm": _mean(rows["jacobian_norm"]),
-                "sharpness": _mean(sharpness),
-                "sharp_rows": _mean((sharpness > 1).astype(float)),
+        measured: dict[str, Any] = dict.fromkeys(("max_logit", "output_norm", "output_ratio"))
+        norms = None
+        if self.outputs is not None:
+            means = [_sum(each) / len(each) for each in self.outputs[alive].T]
+            norm, norms = means[self.head], self.outputs[alive, self.head]
+            measured = {
+                "max_logit": _number(rows["max_logit"].max()),
                 "output_norm": _number(norm),
-                "output_ratio": None
-                if means is None or norm is None
-                else _number(norm * len(means) / (_number(math.fsum(means)) or math.nan)),
+                "output_ratio": _number(
+                    norm * len(means) / (_number(math.fsum(means)) or math.nan)
+                ),
             }
-        )
-
-
-def _weights(
-    request: CurveRequest, block: models.RowBlock, picked: np.ndarray
-) -> tuple[Tensor, Tensor]:
-    """The weights and the visible keys of the rows that a request measures."""
-    some = slice(None) if len(picked) == block.stop - block.start else torch.from_numpy(picked)
-    if request.normalizer is None:
-        return block.weights[some], block.visible[some]
-    return request.normalizer(block.logits[some], block.visible[some]), block.visible[some]
+        if save_rows:
+            columns = {"row": places, "visible": visible} | rows | {"output_norm": norms}
+            found.parts["rows"].append(_query_rows(self.where, columns))
+        several = visible > 1
+        sharpness = rows["sharpness"][several]
+        measured |= {
+            "entropy": _mean(rows["entropy"]),
+            "entropy_share": _mean(rows["entropy"][several] / np.log(visible[several])),
+            "effective_n": _mean(rows["effective_n"]),
+            "sink_weight": _mean(rows["sink_weight"]),
+            "jacobian_norm": _mean(rows["jacobian_norm"]),
+            "sharpness": _mean(sharpness),
+            "sharp_rows": _mean((sharpness > 1).astype(float)),
+        }
+        found.parts["heads"].append(self.known(len(places)) | measured)
 
 
 def output_norms(call: models.ObservedCall) -> np.ndarray | None:
@@ -153,24 +207,10 @@ def output_norms(call: models.ObservedCall) -> np.ndarray | None:
     return torch.linalg.vector_norm(call.output[0].cpu().double(), dim=-1).numpy()
 
 
-def _rows(parts: list[engine.RowMeasures], alive: np.ndarray) -> dict[str, np.ndarray]:
-    names = ("entropy", "effective_n", "sink_weight", "max_logit", "jacobian_norm", "sharpness")
-    return {name: np.concatenate([getattr(part, name) for part in parts])[alive] for name in names}
-
-
-def _query_rows(
-    where: dict[str, Any],
-    rows: dict[str, np.ndarray],
-    visible: np.ndarray,
-    norms: np.ndarray | None,
-) -> pl.DataFrame:
+def _query_rows(where: dict[str, Any], columns: dict[str, np.ndarray | None]) -> pl.DataFrame:
     """The rows of a head that see a key, one by one, in the order of their queries."""
-    alive = visible > 0
-    columns = {"row": np.flatnonzero(alive), "visible": visible[alive]} | rows
-    table = pl.DataFrame(columns | {"output_norm": norms}).with_columns(
-        **{name: pl.lit(value) for name, value in where.items()}
-    )
-    schema = frame_schema(QueryRow)
+    named = {name: pl.lit(value) for name, value in where.items()}
+    table, schema = pl.DataFrame(columns).with_columns(**named), frame_schema(QueryRow)
     return table.select(pl.col(name).cast(dtype) for name, dtype in schema.items()).fill_nan(None)
 
 
@@ -183,8 +223,6 @@ def _sum(values: np.ndarray) -> float:
     return math.fsum(values.tolist())
 
 
-def _number(value: Any) -> float | None:
+def _number(value: float) -> float | None:
     """A finite float, or None."""
-    if value is None or not math.isfinite(value):
-        return None
-    return float(value)
+    return float(value) if math.isfinite(value) else None

@@ -99,7 +99,7 @@ def fit(
         settings = _fit_length(settings, loaded, readings, notes)
     check_context(loaded, settings.length)
     if "windows" in settings.free:
-        usual = [each.usual_windows or settings.windows for each in readings]
+        usual = [each.usual[1] or settings.windows for each in readings]
         settings = replace(settings, windows=min(usual))
         for each in readings:
             room = max(1, each.room(settings))
@@ -110,13 +110,10 @@ def fit(
 
 
 def _fit_length(
-    settings: Settings,
-    loaded: models.LoadedModel,
-    readings: Sequence[Reading],
-    notes: list[str],
+    settings: Settings, loaded: models.LoadedModel, readings: Sequence[Reading], notes: list[str]
 ) -> Settings:
     """The longest L that model and texts have room for, up to the usual one."""
-    usual = min(each.usual_length or settings.length for each in readings)
+    usual = min(each.usual[0] or settings.length for each in readings)
     fewest = min(readings, key=lambda each: each.longest(settings))
     limits = [(fewest.longest(settings), fewest.has)]
     if loaded.facts.context_length is not None:
@@ -169,11 +166,7 @@ def describe_plan(plan: Plan) -> runs.Manifest:
 
 
 def source_of(
-    model: Model,
-    tokenizer: Any,
-    dtype: str | None,
-    device: str | None,
-    revision: str | None = None,
+    model: Model, tokenizer: Any, dtype: str | None, device: str | None, revision: str | None = None
 ) -> Source:
     """A source for whatever names or is a model."""
     begin()

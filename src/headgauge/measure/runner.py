@@ -4,8 +4,7 @@ Units go through joblib (see `headgauge.workers`). With a folder each is written
 a run that is started again in the same folder does what is left.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -13,15 +12,13 @@ import torch
 
 from headgauge import runs
 from headgauge.errors import THREADS, InputError, check_whole
+from headgauge.measure.measuring import Progress
 from headgauge.measure.plan import Plan, describe_plan
 from headgauge.measure.requests import Task
-from headgauge.measure.settings import UnitSettings
-from headgauge.measure.unit import Source, Unit, measure_unit
+from headgauge.measure.unit import Unit, measure_unit
 from headgauge.models import MemorySource
 from headgauge.runs.manifest import keep_facts
 from headgauge.workers import as_they_finish
-
-Progress = Callable[[float], object]
 
 
 def default_threads(jobs: int, out: str | Path | None) -> int:
@@ -35,10 +32,7 @@ def default_threads(jobs: int, out: str | Path | None) -> int:
 
 
 def run_plan(
-    plan: Plan,
-    out: str | Path | None,
-    jobs: int = 1,
-    progress: Progress | None = None,
+    plan: Plan, out: str | Path | None, jobs: int = 1, progress: Progress | None = None
 ) -> runs.Run:
     """Do the units that are not done yet, and gather them."""
     check_whole("jobs", jobs, 1, THREADS)
@@ -47,18 +41,17 @@ def run_plan(
             f"{plan.loaded.name} is in this process's memory: run it with one job, or give its "
             "name or folder so that other processes can load it"
         )
-    described = describe_plan(plan)
-    if out is None:
-        units = sorted(_run(plan, plan.units, None, jobs, progress), key=lambda unit: unit.key)
-        return _in_memory(described, units)
-    folder = runs.RunFolder.open(out, plan.identity)
-    folder.describe(described)
-    done = folder.finished()
-    left = [unit for unit in plan.units if unit.key not in done]
-    for _ in _run(plan, left, folder.path, jobs, progress):
-        pass
+    described, folder, left = describe_plan(plan), None, plan.units
+    if out is not None:
+        folder = runs.RunFolder.open(out, plan.identity)
+        folder.describe(described)
+        done = folder.finished()
+        left = [unit for unit in plan.units if unit.key not in done]
+    found = list(_run(plan, left, folder and folder.path, jobs, progress))
+    if folder is None:
+        return _in_memory(described, sorted(found, key=lambda unit: unit.key))
     folder.merge(unit.key for unit in plan.units)
-    return runs.load_run(out)
+    return runs.load_run(folder.path)
 
 
 def _in_memory(manifest: runs.Manifest, units: Sequence[runs.UnitTables]) -> runs.Run:
@@ -85,30 +78,14 @@ def _run(
         return report and (lambda share: report((done + share * costs[key]) / total))
 
     calls = (
-        (plan.source, unit, plan.settings, tasks[unit.key], folder, within(unit.key))
+        (plan.source, unit, plan.settings, tasks[unit.key], within(unit.key), folder)
         for unit in units
     )
-    for tables in as_they_finish(do_unit, calls, max(1, min(jobs, len(units)))):
+    for tables in as_they_finish(measure_unit, calls, max(1, min(jobs, len(units)))):
         done += costs[tables.key]
         if progress is not None:
             progress(done / total)
         yield tables
-
-
-def do_unit(
-    source: Source,
-    unit: Unit,
-    settings: UnitSettings,
-    task: Task,
-    folder: Path | None,
-    progress: Progress | None = None,
-) -> runs.UnitTables:
-    """Measure a unit and, with a folder, write it there: all that another process has to do."""
-    found = measure_unit(source, unit, settings, task, progress)
-    if folder is None:
-        return found
-    runs.write_unit(folder, found)
-    return replace(found, tables={})  # they lie in the folder, and are large
 
 
 def _cost(unit: Unit, task: Task) -> float:

@@ -45,18 +45,9 @@ class Sampler:
             order = top_n_indices(weights.masked_fill(~visible, -1.0), min(self.keys, count))
             for rank, key in enumerate(order.tolist(), start=1):
                 token = int(self.key_ids[key])
-                yield (
-                    where
-                    | row
-                    | {
-                        "visible": count,
-                        "rank": rank,
-                        "key": key,
-                        "key_id": token,
-                        "key_text": self._text(token),
-                        "weight": float(weights[key]),
-                    }
-                )
+                key_row = {"key": key, "key_id": token, "key_text": self._text(token)}
+                seen = {"visible": count, "rank": rank, "weight": float(weights[key])}
+                yield where | row | key_row | seen
 
     def key_texts(self, keys: Sequence[int]) -> list[str | None]:
         """The tokens at these places, as text."""

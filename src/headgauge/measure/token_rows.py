@@ -1,7 +1,6 @@
 """Token ids that a caller has: a sequence, rows, or a tokenizer's batch with its mask."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -11,17 +10,9 @@ from torch import Tensor
 from headgauge.errors import InputError
 
 
-@dataclass(frozen=True, eq=False)
-class TokenRows:
-    """One sequence, or rows that are a window each, without padding."""
-
-    rows: tuple[Tensor, ...]
-    sequence: bool
-
-
-def token_rows(tokens: Any) -> TokenRows:
-    """Ids of shape (tokens,) or (windows, length), rows of different lengths, or a batch:
-    `input_ids` with an `attention_mask` that is 0 at the padding."""
+def token_rows(tokens: Any) -> Tensor | tuple[Tensor, ...]:
+    """Ids of shape (tokens,): one sequence; or (windows, length), rows of different lengths, or a
+    batch, `input_ids` with an `attention_mask` that is 0 at the padding: rows without padding."""
     mask = None
     if isinstance(tokens, Mapping):
         if "input_ids" not in tokens:
@@ -35,9 +26,9 @@ def token_rows(tokens: Any) -> TokenRows:
         rows = [_shown(*pair, i) for i, pair in enumerate(zip(rows, masks, strict=True))]
     for number, row in enumerate(rows):
         if len(row) < 2:
-            tokens = "1 token" if len(row) else "no token"
-            raise InputError(f"row {number} has {tokens}: a window needs at least 2")
-    return TokenRows(tuple(rows), sequence)
+            count = "1 token" if len(row) else "no token"
+            raise InputError(f"row {number} has {count}: a window needs at least 2")
+    return rows[0] if sequence else tuple(rows)
 
 
 def _rows(given: Any, what: str) -> tuple[list[Tensor], bool]:

@@ -6,7 +6,8 @@ A unit depends on nothing but its arguments: it can run in any process, in any o
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from headgauge.measure.depth import depth_table
 from headgauge.measure.measuring import Measurer, Progress
 from headgauge.measure.requests import Task
 from headgauge.measure.settings import UnitSettings
-from headgauge.runs import UnitFacts, UnitKey, UnitTables
+from headgauge.runs import UnitFacts, UnitKey, UnitTables, write_unit
 from headgauge.threads import begin, in_turn
 
 Source = models.ModelSource | models.MemorySource
@@ -44,8 +45,10 @@ def measure_unit(
     settings: UnitSettings,
     task: Task,
     progress: Progress | None = None,
+    folder: Path | None = None,
 ) -> UnitTables:
-    """All tables of a unit. `progress` gets the share of the unit that is done.
+    """All tables of a unit. `progress` gets the share of the unit that is done; those that are
+    written into the `folder` of a run are not handed back, they are large.
 
     Units of several threads run one after the other, and calls of the model from other threads are
     not seen; but those get it in eval mode, and random numbers that are put back, meanwhile.
@@ -54,7 +57,11 @@ def measure_unit(
     with in_turn():
         loaded = source.open()
         with _settled(loaded.model, settings):
-            return _measured(loaded, unit, settings, task, progress)
+            found = _measured(loaded, unit, settings, task, progress)
+    if folder is None:
+        return found
+    write_unit(folder, found)
+    return replace(found, tables={})
 
 
 def _measured(
@@ -73,22 +80,19 @@ def _measured(
         seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
         output = loaded.model(**inputs, **models.without_cache(loaded.model))
     gathered = measurer.gathered
-    measured = sum(gathered.seconds.values())
-    seconds = {"forward": time.perf_counter() - began - measured} | gathered.seconds
+    forward = time.perf_counter() - began - sum(gathered.seconds.values())
     loss = models.next_token_loss(loaded, output, ids)
     bos_losses: dict[str, Any] = {}
     if loss is not None and unit.other is not None:
-        began = time.perf_counter()
-        bos_losses = both_losses(loaded, ids, output.logits, unit.other)
-        seconds["bos_check"] = time.perf_counter() - began
+        with gathered.timed("bos_check"):
+            bos_losses = both_losses(loaded, ids, output.logits, unit.other)
     del output
     names = ("heads", "curves", "samples", *(("rows",) * settings.save_rows), *task.tables)
     tables = {name: gathered.table(name) for name in names}
     if task.depth:
-        began = time.perf_counter()
-        depth = depth_table(loaded.model, unit.key, inputs, tables["heads"])
-        tables["depth"] = depth.fill_nan(None)
-        seconds["depth"] = time.perf_counter() - began
+        with gathered.timed("depth"):
+            tables["depth"] = depth_table(loaded.model, unit.key, inputs, tables["heads"])
+    seconds = {"forward": forward} | gathered.seconds
     facts = UnitFacts(
         loss=None if loss is None else float(loss[0]),
         tokens=len(unit.ids),

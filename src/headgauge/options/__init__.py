@@ -11,7 +11,7 @@ gives a Python function the same keywords, defaults and words. Modules with sett
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import wraps
 from typing import Any, TypeVar, get_type_hints
 
@@ -42,18 +42,10 @@ class Option:
 
 
 def option(default: Any, help: str, **more: Any) -> Any:
-    """A field with its help; `more` as in `Option`."""
+    """A field with its help; `more` as in `Option`. A list of words shows its default as typed."""
+    if more.get("names") and default is not None:
+        more = {"shows": ",".join(default)} | more
     return field(default=default, metadata={"option": Option(help, **more)})
-
-
-def keywords(settings: Any) -> dict[str, Any]:
-    """What was asked for, but for what only the command has."""
-    known = options(type(settings))
-    return {
-        each.name: getattr(settings, each.name)
-        for each in fields(settings)
-        if each.name not in known or not known[each.name].command_only
-    }
 
 
 def options(settings: type) -> dict[str, Option]:
@@ -62,23 +54,31 @@ def options(settings: type) -> dict[str, Option]:
     return {name: known for name, known in found.items() if known is not None}
 
 
+def keywords(settings: Any) -> dict[str, Any]:
+    """What was asked for, but for what only the command has."""
+    return {each.name: getattr(settings, each.name) for each in _of_python(settings)}
+
+
+def _of_python(settings: Any) -> list[Field[Any]]:
+    commands = {name for name, said in options(settings).items() if said.command_only}
+    return [each for each in fields(settings) if each.name not in commands]
+
+
 def takes(settings: type) -> Callable[[Function], Function]:
     """The function's `**options` are the fields of the settings: its signature and words say so."""
 
     def made(function: Function) -> Function:
-        known = options(settings)
+        known, hints = options(settings), get_type_hints(settings)
         own = inspect.signature(function, eval_str=True)
         kept = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        hints = get_type_hints(settings)
         added = [
             inspect.Parameter(
                 each.name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=None if each.default is MISSING else each.default,
+                default=each.default,
                 annotation=hints[each.name],
             )
-            for each in fields(settings)
-            if each.name not in known or not known[each.name].command_only
+            for each in _of_python(settings)
             if each.name not in own.parameters
         ]
         allowed = {each.name for each in added}
@@ -93,8 +93,9 @@ def takes(settings: type) -> Callable[[Function], Function]:
                     )
             return function(*args, **given)
 
-        told = [each.name for each in added if each.name in known]
-        lines = [f"    {name}: {known[name].help}" for name in told]
+        lines = [
+            f"    {each.name}: {known[each.name].help}" for each in added if each.name in known
+        ]
         called.__doc__ = f"{inspect.getdoc(function)}\n\nOptions:\n" + "\n".join(lines)
         called.__signature__ = own.replace(parameters=[*kept, *added])  # pyright: ignore
         return called  # pyright: ignore[reportReturnType]

@@ -5,297 +5,235 @@ Command and Python function come from the same fields.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from headgauge.options import option
-
-READ, MEASURED, KEPT = "What is read", "What is measured", "Running and keeping"
-OPEN, SCHEMES, SWARM = "What the paper leaves open", "The schemes", "The swarm"
 
 MODEL = (
     "A hub name, a folder with safetensors, a GGUF file, or 'default' (SmolLM2-135M-Instruct, "
     "4-bit)."
 )
 
-
-def _flag(help: str, group: str | None = None, **more: Any) -> Any:
-    return option(False, help, group=group, **more)
-
-
-def _command(default: Any, help: str, group: str | None = None, **more: Any) -> Any:
-    return option(default, help, group=group, command_only=True, **more)
-
-
+# The headings of `--help`, and what only a command has.
+_read = partial(option, group="What is read")
+_measured = partial(option, group="What is measured")
+_open = partial(option, group="What the paper leaves open")
+_schemes = partial(option, group="The schemes")
+_swarm = partial(option, group="The swarm")
+_kept = partial(option, group="Running and keeping")
+_command = partial(option, command_only=True)
 # What several commands have.
-_SHARED: dict[str, dict[str, Any]] = {
-    "model": {"default": None, "help": MODEL, "argument": True, "command_only": True},
-    "model_option": {
-        "default": None,
-        "help": "The same, as an option.",
-        "flags": ("--model",),
-        "command_only": True,
-    },
-    "offset": {
-        "default": 0,
-        "help": "The text token the first window starts at.",
-        "group": READ,
-    },
-    "bos": {
-        "default": "auto",
-        "help": "BOS in front of each window: auto (as the model's file says, else as its "
-        "tokenizer does), always, never.",
-        "group": READ,
-    },
-    "dtype": {
-        "default": None,
-        "help": "float32, bfloat16, float16, float64. Without it: float32 on the CPU.",
-        "group": KEPT,
-    },
-    "device": {"default": None, "help": "cpu, cuda, mps, … Without it: cpu.", "group": KEPT},
-    "revision": {
-        "default": None,
-        "help": "A branch, tag or commit of a hub model.",
-        "group": KEPT,
-    },
-    "json_output": {
-        "default": False,
-        "help": "Print JSON on stdout instead of the table.",
-        "flags": ("--json",),
-        "command_only": True,
-    },
-    "quiet": {
-        "default": False,
-        "help": "No progress and no notes on stderr.",
-        "flags": ("--quiet", "-q"),
-        "command_only": True,
-    },
-}
-
-
-def _shared(name: str) -> Any:
-    return option(**_SHARED[name])
+_model = partial(_command, None, MODEL, argument=True)
+_model_option = partial(_command, None, "The same, as an option.", flags=("--model",))
+_offset = partial(_read, 0, "The text token the first window starts at.")
+_bos = partial(
+    _read,
+    "auto",
+    "BOS in front of each window: auto (as the model's file says, else as its tokenizer does), "
+    "always, never.",
+)
+_dtype = partial(
+    _kept, None, "float32, bfloat16, float16, float64. Without it: float32 on the CPU."
+)
+_device = partial(_kept, None, "cpu, cuda, mps, … Without it: cpu.")
+_revision = partial(_kept, None, "A branch, tag or commit of a hub model.")
+_json_output = partial(
+    _command, False, "Print JSON on stdout instead of the table.", flags=("--json",)
+)
+_quiet = partial(_command, False, "No progress and no notes on stderr.", flags=("--quiet", "-q"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScanOptions:
     """Of `headgauge scan` and `headgauge.scan`."""
 
-    model: str | None = _shared("model")
-    model_option: str | None = _shared("model_option")
-    text: str | None = _command(
+    model: str | None = _model()
+    model_option: str | None = _model_option()
+    text: str | None = _read(
         None,
         "A text file, 'war-and-peace', 'python-reference', or - for stdin. A .jsonl file has a "
         'prompt or document in each line, each a window of its own: {"text": …}, {"prompt": …}, '
         '{"messages": […]} or {"input_ids": […]}. Without it: War and Peace where it can be had.',
-        READ,
+        command_only=True,
     )
-    text_string: str | None = _command(None, "The text itself.", READ)
-    chat: bool = _flag(
+    text_string: str | None = _read(None, "The text itself.", command_only=True)
+    chat: bool = _read(
+        False,
         "Put --text-string or the lines of a .jsonl file into the model's chat template; a plain "
         "prompt is the user's message.",
-        READ,
     )
-    length: int | Sequence[int] | None = option(  # several in Python
+    length: int | Sequence[int] | None = _read(  # several in Python
         None,
         "Tokens in a window (L). Without it: 1024, or what context and text have.",
-        group=READ,
         typed=int | None,
     )
-    windows: int | None = option(
+    windows: int | None = _read(
         None,
         "Windows, one after the other. Without it: 4, or what the text has; every line of a .jsonl "
         "file.",
-        group=READ,
     )
-    offset: int = _shared("offset")
-    bos: str = _shared("bos")
-    top_n: Sequence[int] | None = option(
+    offset: int = _offset()
+    bos: str = _bos()
+    top_n: Sequence[int] | None = _measured(
         None,
         "The list of N, such as 1,2,4 or 1-100. Without it: 1,2,4,8,16,32,64, as far as they are "
         "below L.",
-        group=MEASURED,
         least=1,
     )
-    vectors: str | Sequence[str] = option(
-        ("value",),
-        "The vectors x: value, hidden, embedding, final, or several.",
-        group=MEASURED,
-        names=True,
-        shows="value",
+    vectors: str | Sequence[str] = _measured(
+        ("value",), "The vectors x: value, hidden, embedding, final, or several.", names=True
     )
-    raw: bool = _flag("Vectors as long as they are, not of unit length.", MEASURED)
-    keys: str | Sequence[str] = option(
+    raw: bool = _measured(False, "Vectors as long as they are, not of unit length.")
+    keys: str | Sequence[str] = _measured(
         ("visible",),
         "Keys that count: visible, all (masked ones with weight 0), or both.",
-        group=MEASURED,
         names=True,
-        shows="visible",
     )
-    layers: Sequence[int] | None = option(
-        None, "Only these layers, such as 0,4-7.", group=MEASURED, least=0
+    layers: Sequence[int] | None = _measured(None, "Only these layers, such as 0,4-7.", least=0)
+    heads: Sequence[int] | None = _measured(None, "Only these heads of each.", least=0)
+    precision: str = _measured(
+        "float32", "Of the inner loops: float32 (error about 1e-6), float64."
     )
-    heads: Sequence[int] | None = option(None, "Only these heads of each.", group=MEASURED, least=0)
-    precision: str = option(
-        "float32", "Of the inner loops: float32 (error about 1e-6), float64.", group=MEASURED
-    )
-    depth: bool = _flag(
+    depth: bool = _measured(
+        False,
         "Follow the residual stream too, layer by layer, beside what the model's normalisation "
         "scheme predicts.",
-        MEASURED,
     )
-    lengths: Sequence[int] | None = option(
-        None,
-        "Shorter lengths too, such as 128,256,512, for the trend over length.",
-        group=MEASURED,
-        least=2,
+    lengths: Sequence[int] | None = _measured(
+        None, "Shorter lengths too, such as 128,256,512, for the trend over length.", least=2
     )
-    target_length: int | None = _command(
+    target_length: int | None = _measured(
         None,
         "Say what the trend over length means for this context; tested up to 4 times --length. "
         "Without --lengths: L/8, L/4, L/2; without --length a target of 1024 or less makes L half "
         "of it.",
-        MEASURED,
+        command_only=True,
     )
-    thresholds: Path | None = _command(None, "A TOML file that changes thresholds.", MEASURED)
-    out: str | Path | None = option(
-        None, "The run's folder. Without it: runs/scan-MODEL-TEXT-….", group=KEPT, typed=Path | None
+    thresholds: Path | None = _measured(
+        None, "A TOML file that changes thresholds.", command_only=True
     )
-    rows: bool = _flag("Keep every row's numbers too.", KEPT)
-    dtype: str | None = _shared("dtype")
-    device: str | None = _shared("device")
-    revision: str | None = _shared("revision")
-    jobs: int = option(1, "Processes, each with its own model.", group=KEPT)
-    threads: int | None = option(None, "Threads of each. Without it: a fair share.", group=KEPT)
-    seed: int = option(0, "Of the sampled rows.", group=KEPT)
-    estimate: bool = _command(False, "Say what the run would need, and do not run.", KEPT)
-    json_output: bool = _shared("json_output")
-    quiet: bool = _shared("quiet")
+    out: str | Path | None = _kept(
+        None, "The run's folder. Without it: runs/scan-MODEL-TEXT-….", typed=Path | None
+    )
+    rows: bool = _kept(False, "Keep every row's numbers too.")
+    dtype: str | None = _dtype()
+    device: str | None = _device()
+    revision: str | None = _revision()
+    jobs: int = _kept(1, "Processes, each with its own model.")
+    threads: int | None = _kept(None, "Threads of each. Without it: a fair share.")
+    seed: int = _kept(0, "Of the sampled rows.")
+    estimate: bool = _kept(False, "Say what the run would need, and do not run.", command_only=True)
+    json_output: bool = _json_output()
+    quiet: bool = _quiet()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReproduceOptions:
     """Of `headgauge reproduce` and `headgauge.reproduce`."""
 
-    model: str | None = _shared("model")
-    model_option: str | None = _shared("model_option")
-    text: list[str] | None = _command(
+    model: str | None = _model()
+    model_option: str | None = _model_option()
+    text: list[str] | None = _read(
         None,
         "A text file, 'war-and-peace' or 'python-reference'; more than once for several: vectors "
         "and keys are chosen on the first, the others judge. Without it: War and Peace where it "
         "can be had, and the Python reference; with --quick only the first.",
-        READ,
+        command_only=True,
     )
-    length: int | None = option(
+    length: int | None = _read(
         None,
         "The longest L; the others are its halves down to 32. Without it: 1024 (with --quick 512), "
         "or what context and texts have.",
-        group=READ,
     )
-    windows: int | None = option(
+    windows: int | None = _read(
         None,
         "Windows of each text; those after the first give the bands. Without it: 5, with --quick "
         "1, or what the texts have.",
-        group=READ,
     )
-    offset: int = _shared("offset")
-    bos: str = _shared("bos")
-    sensitivity_rows: int | None = option(
+    offset: int = _offset()
+    bos: str = _bos()
+    sensitivity_rows: int | None = _read(
         None,
         "Query rows per head for Figure 4, evenly spread; 0 for all of them. Without it: 64, with "
         "--quick 8.",
-        group=READ,
     )
-    vectors: str | None = option(
+    vectors: str | None = _open(
         None,
         "The vectors measured in full: final, embedding, hidden, value. Without this and the next "
         "two: those that come closest to the paper on the first text.",
-        group=OPEN,
     )
-    scale: str | None = option(None, "Their length: unit or raw.", group=OPEN)
-    keys: str | None = option(
-        None, "Keys that count: all (masked ones with weight 0) or visible.", group=OPEN
-    )
-    all_choices: bool = _flag("Measure every choice in full, not on drawn rows.", OPEN)
-    rules: Sequence[str] | None = option(
+    scale: str | None = _open(None, "Their length: unit or raw.")
+    keys: str | None = _open(None, "Keys that count: all (masked ones with weight 0) or visible.")
+    all_choices: bool = _open(False, "Measure every choice in full, not on drawn rows.")
+    rules: Sequence[str] | None = _open(
         None,
         "Other rules on the same logits, such as 'ssmax,sparsemax', or 'none'. Without it: softmax "
         "T=0.5, softmax T=2, ssmax, sparsemax, 1.5-entmax. The guidelines' own rules are always "
         "measured.",
-        group=OPEN,
         names=True,
     )
-    quick: bool = _flag(
+    quick: bool = _kept(
+        False,
         "The same figures from one text, L = 512, one window, fewer rows and N, in about a minute: "
         "a look, too little to judge by.",
-        KEPT,
     )
-    out: str | Path | None = option(
-        None,
-        "The run's folder. Without it: runs/reproduce-MODEL-TEXT-….",
-        group=KEPT,
-        typed=Path | None,
+    out: str | Path | None = _kept(
+        None, "The run's folder. Without it: runs/reproduce-MODEL-TEXT-….", typed=Path | None
     )
-    dtype: str | None = _shared("dtype")
-    device: str | None = _shared("device")
-    revision: str | None = _shared("revision")
-    threads: int | None = option(None, "Without it: all cores.", group=KEPT)
-    seed: int = option(0, "Of drawn rows, directions and bands.", group=KEPT)
-    estimate: bool = _command(
-        False, "Say what the run would need, from one head measured, and do not run.", KEPT
+    dtype: str | None = _dtype()
+    device: str | None = _device()
+    revision: str | None = _revision()
+    threads: int | None = _kept(None, "Without it: all cores.")
+    seed: int = _kept(0, "Of drawn rows, directions and bands.")
+    estimate: bool = _kept(
+        False,
+        "Say what the run would need, from one head measured, and do not run.",
+        command_only=True,
     )
-    json_output: bool = _shared("json_output")
-    quiet: bool = _shared("quiet")
+    json_output: bool = _json_output()
+    quiet: bool = _quiet()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateOptions:
     """Of `headgauge simulate` and `headgauge.simulate`."""
 
-    schemes: tuple[str, ...] = option(
+    schemes: tuple[str, ...] = _schemes(
         ("post_ln", "pre_ln", "mix_ln", "peri_ln", "ngpt", "ln_scaling"),
         "all, or some of post_ln, pre_ln, mix_ln, peri_ln, ngpt, ln_scaling, and ln_scaling_pre.",
-        group=SCHEMES,
         flags=("--scheme",),
         names=True,
         shows="all",
     )
-    alpha: float = option(1.0, "nGPT: α at time 0.", group=SCHEMES)
-    decay: float = option(0.0, "nGPT: α/(1 + decay·t).", group=SCHEMES)
-    switch: float = option(2.0, "Mix-LN: the time of its change (τ).", group=SCHEMES)
-    tokens: int = option(256, "Tokens (n).", group=SWARM)
-    dim: int = option(512, "Dimensions (d).", group=SWARM)
-    beta: float = option(5.0, "β where Q = K = V = I.", group=SWARM)
-    random_beta: float | None = option(None, "β for random matrices. Without it: √d.", group=SWARM)
-    horizon: float = option(10.0, "Time to simulate; about layers.", group=SWARM)
-    seeds: int = option(20, "How many starts and random matrices.", group=SWARM)
-    weights: tuple[str, ...] = option(
+    alpha: float = _schemes(1.0, "nGPT: α at time 0.")
+    decay: float = _schemes(0.0, "nGPT: α/(1 + decay·t).")
+    switch: float = _schemes(2.0, "Mix-LN: the time of its change (τ).")
+    tokens: int = _swarm(256, "Tokens (n).")
+    dim: int = _swarm(512, "Dimensions (d).")
+    beta: float = _swarm(5.0, "β where Q = K = V = I.")
+    random_beta: float | None = _swarm(None, "β for random matrices. Without it: √d.")
+    horizon: float = _swarm(10.0, "Time to simulate; about layers.")
+    seeds: int = _swarm(20, "How many starts and random matrices.")
+    weights: tuple[str, ...] = _swarm(
         ("identity", "random"),
         "Q, K and V: identity, random, layers (new ones in every unit of time), or several.",
-        group=SWARM,
         names=True,
-        shows="identity,random",
     )
-    heads: int = option(1, "Attention heads of the swarms.", group=SWARM)
-    causal: bool = _flag("In the swarms a token sees those before it.", SWARM)
-    rule: str = option(
-        "softmax",
-        "The normaliser of the swarms' attention; headgauge normalizers lists them.",
-        group=SWARM,
+    heads: int = _swarm(1, "Attention heads of the swarms.")
+    causal: bool = _swarm(False, "In the swarms a token sees those before it.")
+    rule: str = _swarm(
+        "softmax", "The normaliser of the swarms' attention; headgauge normalizers lists them."
     )
-    radius: float = option(1.0, "The length tokens start with (r₀).", group=SWARM)
-    parts: tuple[str, ...] = option(
+    radius: float = _swarm(1.0, "The length tokens start with (r₀).")
+    parts: tuple[str, ...] = _kept(
         ("curves", "rates", "swarms", "phase", "sphere"),
         "What to compute: curves, rates, swarms, phase, sphere.",
-        group=KEPT,
         names=True,
-        shows="curves,rates,swarms,phase,sphere",
     )
-    tolerance: float = option(
-        1e-5, "Error of a step of a swarm, in radians or as a share of a gap.", group=KEPT
-    )
-    out: Path | None = _command(None, "The folder. Without it: runs/simulate-….", KEPT)
-    device: str = _command("cpu", "cpu, cuda, …", KEPT)
-    seed: int = option(0, "The first seed.", group=KEPT)
-    json_output: bool = _shared("json_output")
-    quiet: bool = _shared("quiet")
+    tolerance: float = _kept(1e-5, "Error of a step of a swarm, in radians or as a share of a gap.")
+    out: Path | None = _kept(None, "The folder. Without it: runs/simulate-….", command_only=True)
+    device: str = _kept("cpu", "cpu, cuda, …", command_only=True)
+    seed: int = _kept(0, "The first seed.")
+    json_output: bool = _json_output()
+    quiet: bool = _quiet()

@@ -21,7 +21,7 @@ import polars as pl
 from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure.plan import Model, Plan, check_layers, fit, plan_of, source_of
-from headgauge.measure.reading import Rows, Tokens, look_at, read
+from headgauge.measure.reading import Tokens, look_at, read
 from headgauge.measure.runner import run_plan
 from headgauge.measure.unit import Source
 from headgauge.options import takes
@@ -103,7 +103,7 @@ def make_reproduction(
     usual = () if given else models.default_texts()[: 1 if settings.quick else None]
     readings = [read(loaded, each, settings.bos) for each in (*given, *usual)]
     for each in readings:
-        if isinstance(each, Rows) and (each.text.documents or each.uneven):
+        if each.text.documents or len(set(each.sizes)) > 1:
             raise InputError(
                 f"{each.text.name} has documents of their own lengths, which `scan` reads: the "
                 "paper's figures need running text"

@@ -6,15 +6,14 @@
     result.verdicts()                 # number, threshold, source and remedy of each verdict
     result.save("runs/mine")
 
-`settings` is what a scan is identified by and measures, `headgauge.measure` does it; `thresholds`,
+`scanning` has what a scan is identified by and measures, `headgauge.measure` does it; `thresholds`,
 `verdicts`, `summary` and `capacity` judge the tables, `depth_prediction` follows the stream.
 """
 
 from headgauge.measure.estimates import Estimate, estimate
 from headgauge.measure.plan import Plan
 from headgauge.scanning.result import ScanResult
-from headgauge.scanning.scanning import run_scan, scan, scan_plan
-from headgauge.scanning.settings import ScanSettings, scan_settings
+from headgauge.scanning.scanning import ScanSettings, run_scan, scan, scan_plan, scan_settings
 from headgauge.scanning.thresholds import Threshold, read_thresholds
 
 __all__ = [

@@ -25,7 +25,14 @@ from scipy import special
 
 from headgauge.errors import LARGEST, InputError, check_whole
 from headgauge.runs.schema import HEAD
-from headgauge.scanning.thresholds import DEFAULT, VERDICTS, Threshold
+from headgauge.scanning.thresholds import (
+    CHOICE,
+    DEFAULT,
+    VERDICTS,
+    Threshold,
+    beyond,
+    threshold_table,
+)
 from headgauge.scanning.verdicts import numbers
 
 LEVEL = 0.9
@@ -42,24 +49,15 @@ LAWS: dict[str, tuple[str, float, float | None]] = {
     "separability": ("straight", 0.0, 1.0),
     "distance": ("power", 0.0, math.inf),
 }
-_CHOICE = {"top_n": pl.Int64, "vectors": pl.String, "scale": pl.String, "keys": pl.String}
 _SCHEMA = {
     "measure": pl.String,
-    **_CHOICE,
+    **CHOICE,
     "law": pl.String,
-    "slope": pl.Float64,
-    "slope_error": pl.Float64,
-    "r2": pl.Float64,
-    "lengths": pl.Int64,
-    "windows": pl.Int64,
-    "longest": pl.Int64,
+    **dict.fromkeys(("slope", "slope_error", "r2"), pl.Float64),
+    **dict.fromkeys(("lengths", "windows", "longest"), pl.Int64),
     "value": pl.Float64,
     "target": pl.Int64,
-    "reach": pl.Float64,
-    "prediction": pl.Float64,
-    "lower": pl.Float64,
-    "upper": pl.Float64,
-    "freedom": pl.Float64,
+    **dict.fromkeys(("reach", "prediction", "lower", "upper", "freedom"), pl.Float64),
     "clipped": pl.Boolean,
     "note": pl.String,
 }
@@ -90,11 +88,11 @@ def capacity(
         "length", index=[*HEAD, "place", "window"], values="number", aggregate_function="first"
     )
     rows: list[dict[str, Any]] = []
-    for key, group in wide.group_by(*HEAD, "place", maintain_order=True):
-        measure, choice = measures[int(key[-1])]
-        named = {**dict(zip(HEAD, key[:-1], strict=True)), "place": key[-1], "measure": measure}
+    for (*head, place), group in wide.group_by(*HEAD, "place", maintain_order=True):
+        measure, choice = measures[place]
         seen = group.select(map(str, there)).fill_null(math.nan).to_numpy()
-        rows.append({**named, **choice, **_trend(np.array(there), seen, measure, target)})
+        known = dict(zip(HEAD, head, strict=True)) | {"place": place, "measure": measure}
+        rows.append(known | choice | _trend(np.array(there), seen, measure, target))
     schema = {**{name: heads.schema[name] for name in HEAD}, "place": pl.Int64, **_SCHEMA}
     return pl.DataFrame(rows, schema=schema).sort(*HEAD, "place").drop("place")
 
@@ -106,26 +104,25 @@ def outlook(trends: pl.DataFrame, thresholds: Sequence[Threshold] = DEFAULT) -> 
     intervals that lie wholly beyond the threshold, `possibly` those that reach beyond it.
     `unknown` heads have a number but no interval, and count in neither of the last two.
     """
-    parts = []
-    for threshold in thresholds:
-        choice = {name: threshold.choice.get(name) for name in _CHOICE}
-        here = [pl.col(name).eq_missing(value) for name, value in choice.items()]
-        near, far = ("lower", "upper") if threshold.direction == "above" else ("upper", "lower")
-        parts.append(
-            trends.filter(pl.col("measure") == threshold.measure, *here).select(
-                *HEAD,
-                pl.lit(threshold.verdict).alias("verdict"),
-                pl.col("value").is_not_null().alias("heads"),
-                _beyond("value", threshold).alias("now"),
-                _beyond("prediction", threshold).alias("target"),
-                _beyond(near, threshold).alias("certainly"),
-                _beyond(far, threshold).alias("possibly"),
-                (pl.col("value").is_not_null() & pl.col("lower").is_null()).alias("unknown"),
-            )
-        )
-    counted = ("heads", "now", "target", "certainly", "possibly", "unknown")
-    per_head = pl.concat(parts).group_by("verdict", *HEAD).agg(pl.col(*counted).any())
-    totals = per_head.group_by("verdict").agg(pl.col(*counted).sum().cast(pl.Int64))
+    above = pl.col("direction") == "above"
+    ends = pl.col("lower"), pl.col("upper")
+    near, far = (pl.when(above).then(a).otherwise(b) for a, b in (ends, ends[::-1]))
+    counted = {
+        "heads": pl.col("value").is_not_null(),
+        "now": beyond("value"),
+        "target": beyond("prediction"),
+        "certainly": beyond("near"),
+        "possibly": beyond("far"),
+        "unknown": pl.col("value").is_not_null() & pl.col("lower").is_null(),
+    }
+    totals = (
+        trends.join(threshold_table(thresholds), on=["measure", *CHOICE], nulls_equal=True)
+        .with_columns(near=near, far=far)
+        .group_by("verdict", *HEAD)
+        .agg(**{name: holds.any() for name, holds in counted.items()})
+        .group_by("verdict")
+        .agg(pl.col(*counted).sum().cast(pl.Int64))
+    )
     names = [name for name in VERDICTS if name in {t.verdict for t in thresholds}]
     return (
         pl.DataFrame({"verdict": names}, schema={"verdict": pl.String})
@@ -135,20 +132,11 @@ def outlook(trends: pl.DataFrame, thresholds: Sequence[Threshold] = DEFAULT) -> 
 
 
 def _measures(thresholds: Sequence[Threshold]) -> list[tuple[str, dict[str, Any]]]:
-    plain = [(name, {}) for name in LAWS if name not in ("separability", "distance")]
-    choices: list[dict[str, Any]] = []
-    for threshold in thresholds:
-        if threshold.choice and threshold.choice not in choices:
-            choices.append(threshold.choice)
-    return [*plain, *((name, c) for c in choices for name in ("separability", "distance"))]
-
-
-def _beyond(column: str, threshold: Threshold) -> pl.Expr:
-    number = pl.col(column)
-    beyond = (
-        number > threshold.value if threshold.direction == "above" else number < threshold.value
-    )
-    return beyond.fill_null(False)
+    of_curves = ("separability", "distance")
+    plain = [(name, {}) for name in LAWS if name not in of_curves]
+    choices = [threshold.choice for threshold in thresholds if threshold.choice]
+    different = [each for i, each in enumerate(choices) if each not in choices[:i]]
+    return [*plain, *((name, choice) for choice in different for name in of_curves)]
 
 
 def _trend(
@@ -165,11 +153,10 @@ def _trend(
     lengths, y = lengths[shown], y[:, shown]
     y = y[~np.isnan(y).any(1)]
     if not y.size:
-        return {**blank, "note": "not seen"}
+        return blank | {"note": "not seen"}
     if measure == "max_logit":  # judged on the largest of all windows, so followed there
         y = y.max(0, keepdims=True)
-    facts = {
-        **blank,
+    facts = blank | {
         "lengths": len(lengths),
         "windows": len(y),
         "longest": int(lengths[-1]),
@@ -177,26 +164,25 @@ def _trend(
         "reach": target / int(lengths[-1]),
     }
     if len(lengths) < 2:
-        return {**facts, "note": "one length: no trend"}
+        return facts | {"note": "one length: no trend"}
     if law == "power" and (y <= 0).any():
-        return {**facts, "note": "not positive: no power law"}
+        return facts | {"note": "not positive: no power law"}
     fitted = _fit(np.log(lengths), np.log(y) if law == "power" else y, math.log(target))
-    ends = {name: fitted.pop(name) for name in ("prediction", "lower", "upper")}
     high = float(target) if high is None else high
     clipped = False
-    for name, end in ends.items():
-        if end is not None:
-            number = float(np.exp(min(end, 700.0))) if law == "power" else end
-            ends[name] = min(max(number, low), high)
-            clipped |= ends[name] != number
+    for name in fitted.keys() & {"prediction", "lower", "upper"}:
+        number = float(np.exp(min(fitted[name], 700.0))) if law == "power" else fitted[name]
+        fitted[name] = min(max(number, low), high)
+        clipped |= fitted[name] != number
     note = "two lengths: no residual, no interval" if len(lengths) == 2 else None
-    return {**facts, **fitted, **ends, "clipped": clipped, "note": note}
+    return facts | fitted | {"clipped": clipped, "note": note}
 
 
 def _fit(
     x: Float[np.ndarray, "lengths"], y: Float[np.ndarray, "windows lengths"], x0: float
-) -> dict[str, float | None]:
-    """Slope, its error, R², and the prediction at x₀ with its interval, in the law's own scale."""
+) -> dict[str, Any]:
+    """Slope and prediction at x₀, in the law's own scale; of three lengths or more also the slope's
+    error, R² and the prediction's interval."""
     windows, lengths = y.shape
     centred = x - x.mean()
     S = float(centred @ centred)
@@ -204,14 +190,10 @@ def _fit(
     predictions = y.mean(1) + slopes * (x0 - x.mean())
     curve = y.mean(0)
     slope, prediction = float(slopes.mean()), float(predictions.mean())
+    if lengths == 2:
+        return {"slope": slope, "prediction": prediction}
     residual = float(((curve - curve.mean() - slope * centred) ** 2).sum())
     total = float(((curve - curve.mean()) ** 2).sum())
-    found: dict[str, float | None] = dict.fromkeys(
-        ("slope_error", "r2", "lower", "upper", "freedom")
-    )
-    found |= {"slope": slope, "prediction": prediction}
-    if lengths == 2:
-        return found
     s2 = residual / (lengths - 2)
     among = 0.0 if windows == 1 else 1 / windows
     slope_variance = s2 / S + among * float(slopes.var(ddof=min(1, windows - 1)))
@@ -219,12 +201,16 @@ def _fit(
     misfit *= max(1.0, (x0 - float(x[-1])) / math.log(2)) ** 2
     spread = among * float(predictions.var(ddof=min(1, windows - 1)))
     half, freedom = _half_width(misfit, lengths - 2, spread, windows - 1)
-    found |= {"lower": prediction - half, "upper": prediction + half, "freedom": freedom}
     # A flat curve has no variance to explain.
     flat = total <= 1e-24 * float((curve**2).sum())
-    return found | {
+    return {
+        "slope": slope,
         "slope_error": math.sqrt(slope_variance),
         "r2": None if flat else 1 - residual / total,
+        "prediction": prediction,
+        "lower": prediction - half,
+        "upper": prediction + half,
+        "freedom": freedom,
     }
 
 

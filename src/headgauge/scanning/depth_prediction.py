@@ -50,7 +50,7 @@ class Start:
 
 def scheme_of(depth: pl.DataFrame) -> models.Recognised:
     """The model's scheme, from those of its layers."""
-    first = depth.filter(window=depth["window"].min()).filter(length=_longest(depth))
+    first = depth.filter(window=depth["window"].min(), length=_longest(depth))
     return models.recognise(first.sort("layer")["scheme"].to_list()[:-1])
 
 
@@ -73,37 +73,34 @@ def start_of(depth: pl.DataFrame, causal: bool) -> Start | None:
 def depth_curves(depth: pl.DataFrame, causal: bool) -> pl.DataFrame:
     """The table of `DepthCurveRow`; without rows where there is nothing to start from."""
     start, found = start_of(depth, causal), scheme_of(depth).scheme
-    rows: list[dict[str, Any]] = []
-    if start is not None:
-        for name in schemes.names():
-            post = float(depth.filter(scheme="post_ln")["layer"].n_unique())
-            switch = {"switch": post} if name == found == "mix_ln" else {}
-            known = {"scheme": name, "recognised": name == found}
-            solved = _solved(schemes.get(name, **switch), start, depth["layer"].n_unique())
-            rows += [known | row for row in solved]
-    return pl.DataFrame(rows, schema=frame_schema(DepthCurveRow))
+    schema = frame_schema(DepthCurveRow)
+    if start is None:
+        return pl.DataFrame(schema=schema)
+    places, post = (table["layer"].n_unique() for table in (depth, depth.filter(scheme="post_ln")))
+    parts = []
+    for name in schemes.names():
+        switch = {"switch": float(post)} if name == found == "mix_ln" else {}
+        known = {"scheme": name, "recognised": name == found}
+        solved = _solved(schemes.get(name, **switch), start, places)
+        parts.append(pl.DataFrame(known | solved, schema=schema))
+    return pl.concat(parts)
 
 
-def _solved(scheme: schemes.Scheme, start: Start, places: int) -> list[dict[str, Any]]:
+def _solved(scheme: schemes.Scheme, start: Start, places: int) -> dict[str, Any]:
     times = torch.arange(places, dtype=torch.float64)
-    unit = start.unit / _first_step(scheme, start)
+    first = equiangular.solve(scheme, start.tokens, start.beta, times[:1], start.gamma)
+    # How much the scheme's first step adds, in the theory's units: g‖A‖.
+    step = scheme.gain(times[:1], first.attention_norm) * first.attention_norm
+    unit = start.unit / float(step)
     radius0 = start.radius / unit
     found = equiangular.solve(scheme, start.tokens, start.beta, times, start.gamma, radius0)
-    columns = {
+    return {
         "layer": range(places),
         "gamma": found.gamma.tolist(),
         "radius": (found.radius * unit).tolist(),
-        "beta": [start.beta] * places,
-        "tokens": [start.tokens] * places,
+        "beta": start.beta,
+        "tokens": start.tokens,
     }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _first_step(scheme: schemes.Scheme, start: Start) -> float:
-    """How much the scheme's first step adds, in the theory's units: g‖A‖."""
-    now = torch.zeros(1, dtype=torch.float64)
-    found = equiangular.solve(scheme, start.tokens, start.beta, now, start.gamma)
-    return float(scheme.gain(now, found.attention_norm) * found.attention_norm)
 
 
 def by_layer(depth: pl.DataFrame, curves: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -113,9 +110,9 @@ def by_layer(depth: pl.DataFrame, curves: pl.DataFrame | None = None) -> pl.Data
     found = longest.group_by("layer").agg(pl.first("scheme"), *means).sort("layer")
     if curves is None:
         return found
-    recognised = curves.filter(pl.col("recognised"))
-    names = {"gamma": "predicted_cosine", "radius": "predicted_radius"}
-    predicted = recognised.select("layer", *(pl.col(old).alias(new) for old, new in names.items()))
+    predicted = curves.filter("recognised").select(
+        "layer", predicted_cosine="gamma", predicted_radius="radius"
+    )
     return found.join(predicted, on="layer", how="left", maintain_order="left")
 
 
@@ -125,8 +122,7 @@ def fitting_beta(effective_n: float, tokens: int, gamma: float, causal: bool) ->
     Without one it is 0 (heads spread wider than evenly, which rounding can do) or the largest that
     makes a difference (heads that attend to a single key).
     """
-    visible = torch.arange(1, tokens + 1) if causal else torch.tensor([tokens])
-    visible = visible.double()
+    visible = torch.arange(1 if causal else tokens, tokens + 1).double()
     low, high = 0.0, _SHARPEST
     if effective_n >= _spread_over(low, visible):
         return 0.0, False
@@ -161,22 +157,21 @@ def depth_notes(depth: pl.DataFrame, kind: str) -> list[str]:
             f"depth: what the attention adds could not be told in {unread['layer'].n_unique()} "
             f"layers (such as {unread['module'][0]})"
         )
-    return notes + _prediction_notes(start_of(depth, kind != "encoder"))
-
-
-def _prediction_notes(start: Start | None) -> list[str]:
+    start = start_of(depth, kind != "encoder")
     if start is None:
-        return [
+        notes.append(
             "depth: nothing is predicted, because layer 0's heads were not measured, or what its "
             "attention adds could not be told or is nothing"
-        ]
+        )
+        return notes
     fitted = "" if start.exact else ", the nearest there is"
-    return [
+    notes.append(
         "depth: the predicted curves are those of a model without MLPs, with identity weights and "
         f"no mask, started at layer 0 with {start.tokens} tokens, γ = {start.gamma:.3f}, a length "
         f"{start.radius / start.unit:.3g} times what the first attention adds, and β = "
         f"{start.beta:.3g} ({start.effective_n:.4g} effective keys under the heads' mask{fitted})"
-    ]
+    )
+    return notes
 
 
 def _spread_over(gap: float, visible: Float[Tensor, "rows"]) -> float:
@@ -189,6 +184,4 @@ def _spread_over(gap: float, visible: Float[Tensor, "rows"]) -> float:
 
 
 def _longest(depth: pl.DataFrame) -> int:
-    longest = depth["length"].max()
-    assert isinstance(longest, int)
-    return longest
+    return depth.select(pl.max("length")).item()

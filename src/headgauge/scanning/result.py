@@ -1,9 +1,9 @@
 """What a scan found: tables, verdicts, trends, and how to keep and show them."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import cast
 
@@ -28,17 +28,13 @@ GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes ne
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScanResult(Shown):
+class ScanResult(runs.Run, Shown):
     """The tables of `headgauge.runs.schema` by name, one row per window and head, and what follows.
 
     `manifest` says how they came about, `folder` where they are kept (None: only here). `rows` may
     be large and is read when it is collected; None if not kept.
     """
 
-    manifest: runs.Manifest
-    tables: dict[str, pl.DataFrame]
-    rows: pl.LazyFrame | None = None
-    folder: Path | None = None
     thresholds: tuple[Threshold, ...] = DEFAULT
 
     @property
@@ -72,7 +68,7 @@ class ScanResult(Shown):
     def with_thresholds(self, thresholds: str | Path | Sequence[Threshold]) -> "ScanResult":
         """The same tables judged by other thresholds: a TOML file, or a table of them."""
         if isinstance(thresholds, (str, Path)):
-            return replace(self, thresholds=read_thresholds(thresholds))
+            thresholds = read_thresholds(thresholds)
         return replace(self, thresholds=tuple(thresholds))
 
     def verdicts(self, length: int | None = None) -> pl.DataFrame:
@@ -97,15 +93,13 @@ class ScanResult(Shown):
 
     def capacity(self, target: int) -> pl.DataFrame:
         """Each head's trend over the scanned lengths and its prediction at `target`."""
-        if target not in self._trends:
-            found = trends.capacity(self.heads, self.curves, target, self.thresholds)
-            self._trends[target] = found
-        return self._trends[target]
+        return self._trends(target)
 
     @cached_property
-    def _trends(self) -> dict[int, pl.DataFrame]:
-        """By target: the outlook and its grounds are asked for by terminal and page alike."""
-        return {}
+    def _trends(self) -> Callable[[int], pl.DataFrame]:
+        """Fitted once a target: terminal and page ask for the outlook and its grounds."""
+        tables = self.heads, self.curves
+        return cache(lambda target: trends.capacity(*tables, target, self.thresholds))
 
     def outlook(self, target: int) -> pl.DataFrame:
         """How many heads each verdict names now, and at `target` by their trends."""
@@ -118,12 +112,8 @@ class ScanResult(Shown):
     def keep_outlook(self, target: int) -> "ScanResult":
         """The result with the outlook at `target` in its manifest and so on its page; where it has
         a folder, the manifest there is written too."""
-        outlook = Outlook(
-            target=target,
-            verdicts=self.outlook(target).to_dicts(),
-            grounds=self.outlook_grounds(target).as_dict(),
-        )
-        kept = cast(Outlook, plain(outlook))
+        verdicts, stands = self.outlook(target).to_dicts(), self.outlook_grounds(target).as_dict()
+        kept = cast(Outlook, plain(Outlook(target=target, verdicts=verdicts, grounds=stands)))
         if self.folder is not None:
             with changed_manifest(self.folder) as made:
                 made["outlook"] = kept
@@ -157,8 +147,10 @@ class ScanResult(Shown):
         return self.depth
 
     def _kind(self) -> str:
-        known = self.manifest["model"]
-        return "decoder" if known is None else known["facts"]["kind"]
+        return self._model()["facts"]["kind"]
+
+    def _model(self) -> runs.Model:
+        return cast(runs.Model, self.manifest["model"])  # a scan describes it before it runs
 
     def notes(self) -> list[str]:
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
@@ -181,30 +173,29 @@ class ScanResult(Shown):
 
     def caption(self) -> str:
         """What was measured, in a line for a figure or the head of a page."""
-        model, data = self.manifest["model"], self.manifest["data"]
-        assert model is not None
-        assert data is not None
+        model, windows = self._model(), self.heads["window"].n_unique()
         weights = f" ({model['quantisation']} weights)" if model["quantisation"] else ""
-        windows = self.heads["window"].n_unique()
-        lengths = ", ".join(str(each) for each in sorted(self.heads["length"].unique()))
+        lengths = ", ".join(map(str, sorted(self.heads["length"].unique())))
         return (
-            f"{model['name']}{weights}, {data['name']}, L = {lengths}, "
+            f"{model['name']}{weights}, {self._data()['name']}, L = {lengths}, "
             f"{windows} window{'s' if windows > 1 else ''}"
         )
 
     def stands(self) -> list[str]:
         """What the numbers stand on: said before any of them."""
-        data = self.manifest["data"]
-        assert data is not None
-        seen = self.heads["rows"]
-        ends = dict.fromkeys(str(each) for each in (seen.min(), seen.max()))
-        rows = f"{' to '.join(ends)} query rows per head and window"
-        return [f"{self.caption()}; {rows}", f"text {data['name']}: {data['origin']}"]
+        seen, data = self.heads["rows"], self._data()
+        ends = " to ".join(dict.fromkeys(str(each) for each in (seen.min(), seen.max())))
+        return [
+            f"{self.caption()}; {ends} query rows per head and window",
+            f"text {data['name']}: {data['origin']}",
+        ]
+
+    def _data(self) -> runs.Data:
+        return cast(runs.Data, self.manifest["data"])
 
     def untrained(self) -> str | None:
         """Why nothing here is a result, if the model predicts no better than by guessing."""
-        known = self.manifest["model"]
-        words = None if known is None else known["facts"].get("vocabulary")
+        words = self._model()["facts"].get("vocabulary")
         losses = [record["loss"] for record in self.manifest["units"].values()]
         found = [float(loss) for loss in losses if loss is not None]
         if not words or not found or not all(map(math.isfinite, found)):
@@ -237,22 +228,17 @@ class ScanResult(Shown):
         for name, record in self.manifest["units"].items():
             key = runs.UnitKey.from_name(name)
             assert key is not None
-            within = {"window": key.window, "length": key.length}
-            tables = {each: frame.filter(**within) for each, frame in self.tables.items()}
+            tables = {each: frame.filter(**vars(key)) for each, frame in self.tables.items()}
             if self.rows is not None:
-                tables["rows"] = self.rows.filter(**within).collect()
-            seconds = self.manifest["times"]["units"].get(name, {})
+                tables["rows"] = self.rows.filter(**vars(key)).collect()
+            seconds = self.seconds().get(name, {})
             yield runs.UnitTables(key, tables, runs.UnitFacts(**record, seconds=seconds))
 
     def __repr__(self) -> str:
-        known = self.manifest["model"]
-        found = ", ".join(
-            f"{heads} {verdict}"
-            for verdict, heads in self.counts().select("verdict", "heads").iter_rows()
-            if heads
-        )
+        counts = self.counts().select("verdict", "heads").iter_rows()
+        found = ", ".join(f"{heads} {verdict}" for verdict, heads in counts if heads)
         return (
             f"<{''.join(f'{line}; ' for line in self.warnings())}"
-            f"scan of {known['name'] if known else 'a model'}: {len(self.frame())} heads, "
+            f"scan of {self._model()['name']}: {len(self.frame())} heads, "
             f"{self.heads['window'].n_unique()} windows; {found}>"
         )

@@ -8,21 +8,36 @@
     result.save("runs/mine")
 
 With `out` each unit is written as it finishes, and a run that is started again in the same folder
-does what is left.
+does what is left. `ScanSettings` has every choice that can change a number: what a run is
+identified by.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from headgauge.errors import InputError, whole
 from headgauge.measure.plan import Model, Plan, make_plan, source_of
 from headgauge.measure.reading import Seen, Tokens, look_at
-from headgauge.measure.runner import Progress, run_plan
+from headgauge.measure.requests import CurveRequest, Experiment, Task
+from headgauge.measure.runner import Progress, default_threads, run_plan
+from headgauge.measure.settings import LENGTH, TOP_NS, UnitSettings, check_among
 from headgauge.measure.unit import Source
+from headgauge.models import VECTOR_KINDS
 from headgauge.options import takes
 from headgauge.options.commands import ScanOptions
+from headgauge.runs import UnitKey
+from headgauge.runs.columns import Keys
 from headgauge.scanning.result import ScanResult
-from headgauge.scanning.settings import SCAN, ScanSettings, scan_settings
+
+KEYS = get_args(Keys)
+PSEUDOCODE = (
+    "arXiv 2508.17821, the measures of Algorithms 2 and 4 (distance, expected distance, bounds and "
+    "separability over N at fixed L; several L as in Algorithm 1), and per-row entropy, Jacobian "
+    "norm and logits"
+)
 
 
 @takes(ScanOptions)
@@ -51,6 +66,123 @@ def scan(
     settings = scan_settings(asked)
     source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision)
     return run_scan(scan_plan(source, seen, settings), asked.out, asked.jobs, progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanSettings(UnitSettings):
+    """What a scan measures, and what the paper leaves to choose.
+
+    `depth` asks for the residual stream too, layer by layer.
+    """
+
+    top_ns: tuple[int, ...] = TOP_NS
+    vectors: tuple[str, ...] = ("value",)
+    raw: bool = False
+    keys: tuple[str, ...] = ("visible",)
+    depth: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if "top_ns" in self.free:
+            fitting = tuple(n for n in self.top_ns if n < self.length)
+            object.__setattr__(self, "top_ns", fitting)
+        if not self.top_ns or min(self.top_ns) < 1:
+            listed = ", ".join(map(str, self.top_ns))
+            raise InputError(f"top-N needs numbers of 1 or more, got {listed}")
+        if max(self.top_ns) >= self.length:
+            raise InputError(
+                f"no row of a window of {self.length} tokens sees more than {self.length} keys: "
+                f"top-N must stay below, got {max(self.top_ns)}"
+            )
+        check_among("vectors", self.vectors, VECTOR_KINDS)
+        check_among("keys", self.keys, KEYS)
+
+    def as_dict(self) -> dict[str, Any]:
+        # A run without depth is what it was before there was one: its folder is still taken up.
+        return {k: v for k, v in super().as_dict().items() if k != "depth" or v}
+
+
+def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings:
+    """From what a caller asked for, which is checked here: the command line and Python meet.
+
+    A size that is None is a default, and free, so that it gives way to the model's context and the
+    text. `asked.length` may be several in Python. `target` is a context that the trend over lengths
+    is to be continued to: without shorter lengths it wants L/8, L/4 and L/2.
+    """
+    given = {"length": asked.length, "shorter": asked.lengths}
+    given |= {"windows": asked.windows, "top_ns": asked.top_n}
+    free = frozenset(name for name, value in given.items() if value is None)
+    lengths = _all_lengths(asked.length, asked.lengths, target)
+    if asked.lengths is not None and max(lengths) in asked.lengths:
+        free -= {"length"}
+    top_ns = _wholes("top-N", asked.top_n)
+    sizes = {
+        "windows": None if asked.windows is None else whole("windows", asked.windows),
+        "top_ns": top_ns and tuple(sorted(set(top_ns))),
+        "layers": _wholes("layers", asked.layers),
+        "heads": _wholes("heads", asked.heads),
+    }
+    threads = default_threads(asked.jobs, asked.out) if asked.threads is None else asked.threads
+    return ScanSettings(
+        free=free,
+        lengths=lengths,
+        vectors=_words(asked.vectors),
+        keys=KEYS if _words(asked.keys) == ("both",) else _words(asked.keys),
+        save_rows=asked.rows,
+        threads=whole("threads", threads),
+        offset=whole("offset", asked.offset),
+        seed=whole("seed", asked.seed),
+        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth")},
+        **{name: value for name, value in sizes.items() if value is not None},
+    )
+
+
+def _words(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _wholes(what: str, given: Any) -> tuple[int, ...] | None:
+    """Whole numbers, one or several, in the order given; None where nothing was."""
+    if given is None:
+        return None
+    several = list(given) if isinstance(given, Iterable) else [given]
+    if not several:
+        raise InputError(f"{what} needs at least one number, got none")
+    return tuple(whole(what, each) for each in several)
+
+
+def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ...]:
+    """The main length and the shorter ones that a trend needs."""
+    asked, below = _wholes("length", length) or (), _wholes("lengths", shorter) or ()
+    longest = max(asked, default=max(LENGTH, *below, 0))
+    if asked and max(below, default=0) > longest:
+        raise InputError(f"--lengths must not exceed --length {longest}, got {max(below)}")
+    if target is not None and target <= longest:
+        if asked or target // 2 < max(below, default=2):
+            raise InputError(f"--target-length {target} must exceed --length {longest}")
+        longest = target // 2
+    if target is None or below:
+        return tuple(sorted({*below, *asked, longest}))
+    return tuple(sorted({*(max(2, longest // part) for part in (8, 4, 2)), *asked, longest}))
+
+
+def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
+    """What a scan measures, in every unit alike."""
+    scale = "raw" if settings.raw else "unit"
+    asked = product(settings.vectors, settings.keys)
+    curves = (CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked)
+    return Task(tuple(curves), depth=settings.depth)
+
+
+def _notes(settings: ScanSettings) -> list[str]:
+    largest = max(settings.top_ns)
+    if "top_ns" not in settings.free or largest == max(TOP_NS):
+        return []
+    instead = f"up to {largest} instead of {max(TOP_NS)}"
+    return [f"N: {instead}, a window has {settings.length} tokens"]
+
+
+SCAN = Experiment(PSEUDOCODE, scan_task, _notes)
 
 
 def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> Plan:

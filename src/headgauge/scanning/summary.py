@@ -15,16 +15,11 @@ from headgauge.scanning.verdicts import NOT_FINITE, rest_entropy_share
 LAYER = HEAD[:-1]
 # Entropy says little without the sink weight and the output beside it.
 NUMBERS = (
-    "entropy",
-    "entropy_share",
-    "rest_entropy_share",
-    "effective_n",
-    "sink_weight",
-    "separability",
-    "jacobian_norm",
-    "max_logit",
-    "output_ratio",
+    *("entropy", "entropy_share", "rest_entropy_share", "effective_n", "sink_weight"),
+    *("separability", "jacobian_norm", "max_logit", "output_ratio"),
 )
+_ALL = (*VERDICTS, INCOMPLETE, HEALTHY)
+_LARGEST = {name for name, entry in MEASURES.items() if entry.over_windows == "max"}
 
 
 def head_table(
@@ -50,13 +45,12 @@ def head_table(
     )
     saturated = next((t for t in thresholds if t.measure == "separability"), None)
     chosen = curves.clear() if saturated is None else curves.filter(**saturated.choice)
-    here = [*HEAD, "length"]
-    others = [name for name in NUMBERS if name != "separability"]
-    separability = _over_windows(chosen.join(at, on=here, how="semi"), HEAD)
     shares = heads.with_columns(rest_entropy_share=rest_entropy_share())
-    measured = _over_windows(shares.join(at, on=here, how="semi"), HEAD)
+    measured, separability = (
+        _over_windows(table.join(at, on=at.columns, how="semi"), HEAD) for table in (shares, chosen)
+    )
     return (
-        judged.join(measured.select(*HEAD, *others), on=HEAD, how="left")
+        judged.join(measured.drop("rows"), on=HEAD, how="left")
         .join(separability.select(*HEAD, "separability"), on=HEAD, how="left")
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
         .select(*HEAD, "length", "verdicts", "severity", *NUMBERS, "flips")
@@ -72,10 +66,7 @@ def layer_summary(head_table: pl.DataFrame) -> pl.DataFrame:
             pl.len().cast(pl.Int64).alias("heads"),
             *(pl.col(name).mean() for name in NUMBERS if name != "max_logit"),
             pl.col("max_logit").max(),
-            *(
-                names.list.contains(verdict).sum().cast(pl.Int64).alias(verdict)
-                for verdict in (*VERDICTS, INCOMPLETE, HEALTHY)
-            ),
+            *(names.list.contains(each).sum().cast(pl.Int64).alias(each) for each in _ALL),
         )
         .sort(*LAYER)
     )
@@ -91,7 +82,7 @@ def counts(verdicts: pl.DataFrame) -> pl.DataFrame:
         (pl.col("flips") > 0).sum().cast(pl.Int64).alias("flipping"),
     )
     return (
-        pl.DataFrame({"verdict": [*VERDICTS, INCOMPLETE, HEALTHY]})
+        pl.DataFrame({"verdict": _ALL})
         .join(found, on="verdict", how="left", maintain_order="left")
         .with_columns(pl.col("heads", "flipping").fill_null(0))
         .select("verdict", "heads", (pl.col("heads") / total).alias("share"), "flipping")
@@ -139,8 +130,7 @@ def depth_over_windows(depth: pl.DataFrame) -> pl.DataFrame:
 def _over_windows(table: pl.DataFrame, by: Sequence[str], *firsts: str) -> pl.DataFrame:
     """The mean of each number (of the largest logit: the largest); of `firsts` the first."""
     numbers = table.select(cs.numeric() - cs.by_name(*by, *firsts, *UNIT, require_all=False))
-    largest = {name for name, entry in MEASURES.items() if entry.over_windows == "max"}
-    over = [pl.max(name) if name in largest else pl.mean(name) for name in numbers.columns]
+    over = [pl.max(name) if name in _LARGEST else pl.mean(name) for name in numbers.columns]
     return (
         table.with_columns(cs.float().fill_nan(None))
         .group_by(by, maintain_order=True)

@@ -15,10 +15,12 @@ distributions behind the calibrated values, and what the published cuts would ha
 import reprlib
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
+
+import polars as pl
 
 from headgauge.errors import LARGEST, InputError
 from headgauge.runs.columns import Keys, Scale, Vectors
@@ -29,14 +31,11 @@ HEALTHY = "healthy"
 INCOMPLETE = "incomplete"
 
 # The largest value a measure can take, where it has one.
-LIMITS = {
-    "separability": 1.0,
-    "rest_entropy_share": 1.0,
-    "sink_weight": 1.0,
-    "jacobian_norm": 0.5,
-}
+LIMITS = {"separability": 1.0, "rest_entropy_share": 1.0, "sink_weight": 1.0, "jacobian_norm": 0.5}
 
-_CHOICES = {"vectors": get_args(Vectors), "scale": get_args(Scale), "keys": get_args(Keys)}
+_WORDS = {"vectors": get_args(Vectors), "scale": get_args(Scale), "keys": get_args(Keys)}
+# What picks the rows of the curves that a measure is taken from.
+CHOICE = {"top_n": pl.Int64, **dict.fromkeys(_WORDS, pl.String)}
 
 
 @dataclass(frozen=True)
@@ -61,14 +60,7 @@ class Threshold:
     @property
     def choice(self) -> dict[str, Any]:
         """The columns of the curves that it belongs to; empty for a measure that needs no N."""
-        if self.top_n is None:
-            return {}
-        return {
-            "top_n": self.top_n,
-            "vectors": self.vectors,
-            "scale": self.scale,
-            "keys": self.keys,
-        }
+        return {} if self.top_n is None else {name: getattr(self, name) for name in CHOICE}
 
     @property
     def what(self) -> str:
@@ -139,6 +131,21 @@ DEFAULT = (
 )
 
 
+def threshold_table(thresholds: Sequence[Threshold]) -> pl.DataFrame:
+    """One row per threshold, numbered by `place`; its value is the column `threshold`."""
+    if not thresholds:
+        raise InputError("no thresholds, so nothing can be judged: give at least one")
+    rows = [vars(each) | {"place": i, "what": each.what} for i, each in enumerate(thresholds)]
+    found = pl.DataFrame(rows, schema_overrides={"value": pl.Float64, **CHOICE})
+    return found.rename({"value": "threshold"})
+
+
+def beyond(number: str) -> pl.Expr:
+    """Whether a column lies on the side of its row's threshold where the verdict holds."""
+    value, cut = pl.col(number), pl.col("threshold")
+    return pl.when(pl.col("direction") == "above").then(value > cut).otherwise(value < cut)
+
+
 def read_thresholds(path: str | Path) -> tuple[Threshold, ...]:
     """The default table with the changes of a TOML file, whose name becomes their source."""
     file = Path(path)
@@ -148,33 +155,27 @@ def read_thresholds(path: str | Path) -> tuple[Threshold, ...]:
         raise InputError(f"cannot read the thresholds {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # no text, no TOML, endless digits or brackets
         raise InputError(f"{path} is no TOML file: {error}") from None
-    known = {threshold.name: threshold for threshold in DEFAULT}
-    changes: dict[str, Mapping[str, Any]] = {}
+    read = {threshold.name: threshold for threshold in DEFAULT}
     for verdict, measures in tables.items():
-        for measure, change in _table(measures, verdict, path).items():
+        for measure, given in _table(measures, verdict, path).items():
             name = f"{verdict}.{measure}"
-            if name not in known:
-                raise InputError(f"{path}: no threshold {name!r}, only {', '.join(known)}")
-            changes[name] = _table(change, name, path)
-    return tuple(_changed(known[name], changes.get(name), file.name) for name in known)
+            if name not in read:
+                raise InputError(f"{path}: no threshold {name!r}, only {', '.join(read)}")
+            change = _table(given, name, path)
+            for key, value in change.items():
+                _check(read[name], key, value, file.name)
+            number = float(change.get("value", read[name].value))
+            read[name] = replace(read[name], **change | {"value": number}, source=file.name)
+    return tuple(read.values())
 
 
-def _table(value: Any, name: str, path: str | Path) -> Mapping[str, Any]:
+def _table(value: Any, name: str, path: str | Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(
             f"{path}: {name} must be a table like [sink.sink_weight] with value = 0.5, "
             f"got {reprlib.repr(value)}"
         )
     return value
-
-
-def _changed(threshold: Threshold, change: Mapping[str, Any] | None, file: str) -> Threshold:
-    if change is None:
-        return threshold
-    for key, value in change.items():
-        _check(threshold, key, value, file)
-    value = float(change.get("value", threshold.value))
-    return replace(threshold, **{**change, "value": value}, source=file)
 
 
 def _check(threshold: Threshold, key: str, value: Any, file: str) -> None:
@@ -191,5 +192,5 @@ def _check(threshold: Threshold, key: str, value: Any, file: str) -> None:
     elif key == "top_n":
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
             raise InputError(f"{where} must be a whole number from 1 on, {got}")
-    elif value not in _CHOICES[key]:
-        raise InputError(f"{where} must be one of {', '.join(_CHOICES[key])}, {got}")
+    elif value not in _WORDS[key]:
+        raise InputError(f"{where} must be one of {', '.join(_WORDS[key])}, {got}")

@@ -24,6 +24,8 @@ from headgauge.scanning.thresholds import (
     INCOMPLETE,
     VERDICTS,
     Threshold,
+    beyond,
+    threshold_table,
 )
 
 # Where less than this is off the sink, nothing is left that could be diffuse.
@@ -33,22 +35,20 @@ LARGEST_MARGIN = 100.0
 # Every head has an entropy, if it has any number.
 NOT_FINITE = pl.col("entropy").is_null()
 _ORDER = (*VERDICTS, HEALTHY, INCOMPLETE)
+# `what` is the measure with its choice of N, vectors and keys.
 _COLUMNS = (
-    *HEAD,
-    "length",
-    "verdict",
-    "measure",
-    "what",  # the measure with its choice of N, vectors and keys
-    "number",
-    "threshold",
-    "direction",
-    "margin",
-    "spread",
-    "flips",
-    "windows",
-    "source",
-    "remedy",
+    *(*HEAD, "length", "verdict", "measure", "what", "number", "threshold", "direction"),
+    *("margin", "spread", "flips", "windows", "source", "remedy"),
 )
+_NOT_FINITE = {
+    "source": "not finite",
+    "remedy": "Look for NaN and infinity in the weights of its layer and the one before.",
+}
+_NOT_SEEN = {
+    "source": "not seen",
+    "remedy": "Use windows longer than N, and a model whose queries, keys and values can be "
+    "recomputed.",
+}
 
 
 def verdicts(
@@ -65,7 +65,13 @@ def verdicts(
     whose own number gives the other answer (of a healthy head: the worst of its measures); both
     are null for one window.
     """
-    heads, curves = at_length(heads, curves, length)
+    there = sorted(heads["length"].unique().to_list())
+    if not there:
+        raise InputError("the table of heads is empty, so there is nothing to judge")
+    chosen = there[-1] if length is None else length
+    if chosen not in there:
+        raise InputError(f"no length {chosen} in the tables, only {', '.join(map(str, there))}")
+    heads, curves = heads.filter(length=chosen), curves.filter(length=chosen)
     judged = judge(heads, curves, thresholds)
     broken = heads.filter(NOT_FINITE).select(HEAD).unique()
     named = (
@@ -91,39 +97,28 @@ def judge(
     the run was not asked for is not needed (`not_judged` tells), unless the head's values are
     unseen: then nobody could have asked.
     """
-    if not thresholds:
-        raise InputError("no thresholds, so nothing can be judged: give at least one")
-    table = pl.DataFrame(
-        {
-            "place": range(len(thresholds)),
-            **{
-                name: [getattr(threshold, name) for threshold in thresholds]
-                for name in ("verdict", "measure", "what", "direction", "source", "remedy")
-            },
-            "threshold": [threshold.value for threshold in thresholds],
-            "asked": [_asked(curves, threshold) for threshold in thresholds],
-        },
-        schema_overrides={"place": pl.Int64, "threshold": pl.Float64},
-    )
+    asked = pl.Series("asked", [_asked(curves, threshold) for threshold in thresholds])
+    table = threshold_table(thresholds).with_columns(asked)
     measures = [(threshold.measure, threshold.choice) for threshold in thresholds]
     per_window = numbers(heads, curves, measures).join(table, on="place")
     mean, largest = pl.col("number").mean(), pl.col("number").max()
     overall = pl.when(pl.col("measure") == "max_logit").then(largest).otherwise(mean)
     per_window = per_window.with_columns(overall=overall.over(*HEAD, "place"))
-    several = pl.col("number").count() > 1
-    changes = (_beyond("number") != _beyond("overall")).mean()
+    changes = (beyond("number") != beyond("overall")).mean()
+    ratio = pl.col("number") / pl.col("threshold")
+    oriented = pl.when(pl.col("direction") == "above").then(ratio).otherwise(1 / ratio)
     return (
         per_window.group_by(*HEAD, "length", *table.columns)
         .agg(
             pl.col("overall").first().alias("number"),
             pl.col("number").std().alias("spread"),
-            pl.when(several).then(changes).alias("flips"),
+            pl.when(pl.col("number").count() > 1).then(changes).alias("flips"),
             pl.col("number").count().cast(pl.Int64).alias("windows"),
             (pl.col("seen") == "qkv").all().alias("recomputed"),
         )
         .with_columns(
-            holds=_beyond("number").fill_null(False),
-            margin=_margin(),
+            holds=beyond("number").fill_null(False),
+            margin=oriented.clip(0.0, LARGEST_MARGIN),
             missing=pl.col("number").is_null() & (pl.col("asked") | ~pl.col("recomputed")),
         )
         .sort(*HEAD, "place")
@@ -146,9 +141,7 @@ def numbers(
             chosen = curves.filter(**choice).select(*units, measure)
             part = heads.select(*units, "seen").join(chosen, on=units, how="left")
         number = pl.col(measure).cast(pl.Float64).fill_nan(None)
-        parts.append(
-            part.select(*units, "seen", pl.lit(place, pl.Int64).alias("place"), number=number)
-        )
+        parts.append(part.select(*units, "seen", place=pl.lit(place, pl.Int64), number=number))
     return pl.concat(parts)
 
 
@@ -161,19 +154,6 @@ def rest_entropy_share() -> pl.Expr:
     spread = ((share - parting / log_n) / rest).clip(0.0, 1.0)
     nothing = (rest < LEAST_REST) | (share <= 0)
     return pl.when(share.is_null()).then(None).when(nothing).then(0.0).otherwise(spread)
-
-
-def at_length(
-    heads: pl.DataFrame, curves: pl.DataFrame, length: int | None = None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows of one length, by default the longest."""
-    there = sorted(heads["length"].unique().to_list())
-    if not there:
-        raise InputError("the table of heads is empty, so there is nothing to judge")
-    chosen = there[-1] if length is None else length
-    if chosen not in there:
-        raise InputError(f"no length {chosen} in the tables, only {', '.join(map(str, there))}")
-    return heads.filter(pl.col("length") == chosen), curves.filter(pl.col("length") == chosen)
 
 
 def not_judged(curves: pl.DataFrame, thresholds: Sequence[Threshold] = DEFAULT) -> list[str]:
@@ -189,38 +169,18 @@ def _asked(curves: pl.DataFrame, threshold: Threshold) -> bool:
     return not threshold.choice or not curves.filter(**threshold.choice).is_empty()
 
 
-def _beyond(number: str) -> pl.Expr:
-    value, cut = pl.col(number), pl.col("threshold")
-    return pl.when(pl.col("direction") == "above").then(value > cut).otherwise(value < cut)
-
-
-def _margin() -> pl.Expr:
-    ratio = pl.col("number") / pl.col("threshold")
-    oriented = pl.when(pl.col("direction") == "above").then(ratio).otherwise(1 / ratio)
-    return oriented.clip(0.0, LARGEST_MARGIN)
-
-
 def _incomplete(rest: pl.DataFrame, broken: pl.DataFrame) -> pl.DataFrame:
     """Heads with an unseen number of a verdict that no other number gave them."""
-    broken = broken.with_columns(broken=True)
-    where_broken = pl.when("broken")
+    why = {
+        name: pl.when("broken").then(pl.lit(_NOT_FINITE[name])).otherwise(pl.lit(said))
+        for name, said in _NOT_SEEN.items()
+    }
     return (
-        rest.join(broken, on=HEAD, how="left", maintain_order="left")
+        rest.join(broken.with_columns(broken=True), on=HEAD, how="left", maintain_order="left")
         .filter(pl.col("missing") | pl.col("broken"))
         .group_by(*HEAD, "length", "broken", maintain_order=True)
         .agg(pl.col("what").sort_by("place").str.join(", ").alias("measure"))
-        .with_columns(
-            verdict=pl.lit(INCOMPLETE),
-            source=where_broken.then(pl.lit("not finite")).otherwise(pl.lit("not seen")),
-            remedy=where_broken.then(
-                pl.lit("Look for NaN and infinity in the weights of its layer and the one before.")
-            ).otherwise(
-                pl.lit(
-                    "Use windows longer than N, and a model whose queries, keys and values can be "
-                    "recomputed."
-                )
-            ),
-        )
+        .with_columns(verdict=pl.lit(INCOMPLETE), **why)
         .drop("broken")
     )
 

@@ -5,7 +5,7 @@ import polars as pl
 import torch
 
 from headgauge import engine
-from headgauge.measure.gathered import Gathered, HeadCurves
+from headgauge.measure.head import Gathered, HeadCurves
 from headgauge.runs.schema import CurveRow, PaperCurveRow, frame_schema
 
 PLACE = {"window": 2, "length": 5, "layer": 1, "occurrence": 0, "module": "m"}
