@@ -14,9 +14,7 @@ from torch import Tensor
 from headgauge.claims.dynamics import NOTES, attention
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import doubles, generator, highest, lowest, normal
-from headgauge.particles import equiangular, schemes, sphere
-from headgauge.particles.attention import Attention
-from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles import Attention, InnerProducts, equiangular, schemes, sphere
 from headgauge.particles.integrate import states_at
 from headgauge.theory.dynamics import theorems
 from headgauge.theory.dynamics.observables import gaps_of

@@ -120,7 +120,7 @@ def _directions(vectors: Vectors, centres: bool) -> Vectors:
 
 
 def _pairs(gaps: Float[Tensor, "tokens tokens"]) -> dict[str, Any]:
-    return {name: value.item() for name, value in vars(observe(gaps, 1.0)).items()}
+    return {name: value.item() for name, value in observe(gaps, 1.0).items()}
 
 
 def _moved(

@@ -35,34 +35,43 @@ from torch import Tensor
 # A token whose attention cancels has nowhere to go: no division by zero, in single precision too.
 TINY = 1e-30
 
+Numbers = Float[Tensor, "..."]
+Flags = Bool[Tensor, "..."]
+
+
+def rates(gain: Numbers, grows: Flags, radius: Numbers, radial: Numbers) -> tuple[Numbers, Numbers]:
+    """1/s_j and r'_j of tokens with the `gain` of their scheme, whose stream `grows` or not."""
+    return gain / torch.where(grows, radius, 1.0), torch.where(grows, gain * radial, 0.0)
+
 
 @dataclass(frozen=True)
 class Scheme:
     """One scheme; `radius` is r_j, `norm` is ‖A_j‖, `radial` is ⟨θ_j, A_j⟩, `time` is t.
 
-    All are tensors that broadcast with each other.
+    All are tensors that broadcast with each other. How 1 − γ ends is here as it is for a stream
+    that grows and g → 1.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    growing: ClassVar[bool]  # whether x keeps the length that adding gives it
+    growing: ClassVar[bool] = True  # whether x keeps the length that adding gives it
     velocity_text: ClassVar[str]  # γ'(0) from an orthogonal start
-    final_text: ClassVar[str]  # how 1 − γ ends
-    clock_text: ClassVar[str]  # what log(1 − γ) is linear in, in the end
-    final_rate: ClassVar[float]  # the slope
+    final_text: ClassVar[str] = "1 − γ ~ C/t²"  # how 1 − γ ends
+    clock_text: ClassVar[str] = "log t"  # what log(1 − γ) is linear in, in the end
+    final_rate: ClassVar[float] = -2.0  # the slope
 
-    def gain(self, time: Float[Tensor, "..."], norm: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def gain(self, time: Numbers, norm: Numbers) -> Numbers:
         """g: what A is multiplied by before it is added."""
         return torch.ones_like(norm)
 
-    def grows(self, time: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    def grows(self, time: Numbers) -> Flags:
         return torch.full_like(time, self.growing, dtype=torch.bool)
 
     def initial_velocity(self, tokens: int, beta: float, radius: float = 1.0) -> float:
         """γ'(0) of `tokens` orthogonal tokens of length `radius`, Q = K = V = I."""
         return 2 / ((radius if self.growing else 1.0) * (math.exp(beta) + tokens - 1))
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         """The function of time along which log(1 − γ) falls by `final_rate`, in the end."""
         return time.log()
 
@@ -74,25 +83,9 @@ class Scheme:
         """The scheme as it is between two breaks: what jumps nowhere."""
         return self
 
-    def speed_factor(
-        self,
-        time: Float[Tensor, "..."],
-        radius: Float[Tensor, "..."],
-        norm: Float[Tensor, "..."],
-    ) -> Float[Tensor, "..."]:
+    def speed_factor(self, time: Numbers, radius: Numbers, norm: Numbers) -> Numbers:
         """s_j, so that θ'_j = P_θ A_j / s_j."""
         return torch.where(self.grows(time), radius, 1.0) / self.gain(time, norm)
-
-    def rates(
-        self,
-        time: Float[Tensor, "..."],
-        radius: Float[Tensor, "..."],
-        radial: Float[Tensor, "..."],
-        norm: Float[Tensor, "..."],
-    ) -> tuple[Float[Tensor, "..."], Float[Tensor, "..."]]:
-        """1/s_j and r'_j."""
-        gain, grows = self.gain(time, norm), self.grows(time)
-        return gain / torch.where(grows, radius, 1.0), torch.where(grows, gain * radial, 0.0)
 
     def step(
         self,
@@ -122,9 +115,8 @@ class PostLn(Scheme):
     velocity_text = "2/(e^β + n − 1)"
     final_text = "1 − γ ~ e^{−2t}"
     clock_text = "t"
-    final_rate = -2.0
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         return time
 
 
@@ -136,11 +128,7 @@ class PreLn(Scheme):
 
     name = "pre_ln"
     title = "Pre-LN"
-    growing = True
     velocity_text = "2/(r₀(e^β + n − 1))"
-    final_text = "1 − γ ~ C/t²"
-    clock_text = "log t"
-    final_rate = -2.0
 
 
 @dataclass(frozen=True)
@@ -154,15 +142,12 @@ class MixLn(Scheme):
     title = "Mix-LN"
     growing = False  # until τ
     velocity_text = PostLn.velocity_text
-    final_text = PreLn.final_text
-    clock_text = "log t"
-    final_rate = -2.0
 
     def __post_init__(self) -> None:
         if not self.switch > 0:
             raise ValueError(f"Mix-LN switches at a time after 0, got {self.switch:g}")
 
-    def grows(self, time: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    def grows(self, time: Numbers) -> Flags:
         return time > self.switch
 
     def breaks(self) -> tuple[float, ...]:
@@ -180,13 +165,9 @@ class PeriLn(Scheme):
 
     name = "peri_ln"
     title = "Peri-LN"
-    growing = True
     velocity_text = "2/(r₀√(e^{2β} + n − 1))"
-    final_text = PreLn.final_text
-    clock_text = "log t"
-    final_rate = -2.0
 
-    def gain(self, time: Float[Tensor, "..."], norm: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def gain(self, time: Numbers, norm: Numbers) -> Numbers:
         return 1 / norm.clamp_min(TINY)
 
     def initial_velocity(self, tokens: int, beta: float, radius: float = 1.0) -> float:
@@ -210,22 +191,19 @@ class NGpt(Scheme):
     velocity_text = "2α₀/√(e^{2β} + n − 1)"
     final_text = "1 − γ ~ exp(−2∫α)"
     clock_text = "∫α"
-    final_rate = -2.0
 
     def __post_init__(self) -> None:
         if not (self.alpha > 0 and self.decay >= 0):
-            raise ValueError(
-                f"nGPT needs alpha above 0 and decay of 0 or more, got {self.alpha:g}, "
-                f"{self.decay:g}"
-            )
+            given = f"{self.alpha:g}, {self.decay:g}"
+            raise ValueError(f"nGPT needs alpha above 0 and decay of 0 or more, got {given}")
 
-    def gain(self, time: Float[Tensor, "..."], norm: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def gain(self, time: Numbers, norm: Numbers) -> Numbers:
         return self.alpha / (1 + self.decay * time) / norm.clamp_min(TINY)
 
     def initial_velocity(self, tokens: int, beta: float, radius: float = 1.0) -> float:
         return 2 * self.alpha / math.sqrt(math.exp(2 * beta) + tokens - 1)
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         if self.decay == 0:
             return self.alpha * time
         return self.alpha * torch.log1p(self.decay * time) / self.decay
@@ -248,10 +226,10 @@ class LnScaling(Scheme):
     clock_text = "√(t+1)"
     final_rate = -4.0
 
-    def gain(self, time: Float[Tensor, "..."], norm: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def gain(self, time: Numbers, norm: Numbers) -> Numbers:
         return torch.rsqrt(time + 1) * torch.ones_like(norm)
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         return (time + 1).sqrt()
 
 
@@ -270,5 +248,5 @@ class LnScalingPre(LnScaling):
     clock_text = "log t"
     final_rate = -1.0
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         return time.log()
