@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from headgauge.registry.names import SCHEMES
+from headgauge.registry import names
 from headgauge.report.dynamics.over_time import gamma_figure, phase_figure, swarms_figure
 from headgauge.report.dynamics.words import WEIGHTS
 from headgauge.report.page.parts import Column, Page, Part, figures, notes, section, table, text
@@ -115,7 +115,7 @@ def _spheres(frame: pl.DataFrame) -> Part:
     groups = []
     for part in by_scheme(frame).partition_by("scheme", "beta", maintain_order=True):
         at_times = part.sort("time", "particle").partition_by("time", maintain_order=True)
-        scheme = SCHEMES[part["scheme"][0]]
+        scheme = names.scheme(part["scheme"][0])
         told = {"at": f"{part['beta'][0]:g}", "name": scheme.name, "title": scheme.title}
         told |= {"look": plain(scheme.look)}
         told |= {"times": [short(each["time"][0]) for each in at_times]}
@@ -140,6 +140,6 @@ def _theory(tables: dict[str, pl.DataFrame]) -> list[Part | None]:
 
 
 def by_scheme(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows in the order of every legend."""
-    order = pl.col("scheme").cast(pl.Enum(list(SCHEMES)))
-    return frame.sort(order, maintain_order=True)
+    """The rows in the order of every legend; a scheme that is not known stands last."""
+    order = pl.col("scheme").cast(pl.Enum(list(names.SCHEMES)), strict=False)
+    return frame.sort(order, "scheme", nulls_last=True, maintain_order=True)
