@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -20,7 +19,6 @@ from headgauge.theory.dynamics import theorems
 from headgauge.theory.dynamics.observables import gaps_of
 
 
-@dataclass(frozen=True)
 class _Fading(schemes.NGpt):
     """α_t = 1/(1+t)²: ∫α = 1, and the tokens cannot use more than that."""
 

@@ -100,16 +100,18 @@ def collapse_figure(collapse: pl.DataFrame, run: str) -> Figure:
 
 def _collapse_row(row: dict, schemes: list[str], end: float) -> list[Series | Mark]:
     """The median upon a bar, whose end is open where some seeds never got there."""
-    name, look, place = row["scheme"], SCHEMES[row["scheme"]].look, schemes.index(row["scheme"])
+    look, place = SCHEMES[row["scheme"]].look, schemes.index(row["scheme"])
     if row["time"] is None:
         words = f"{round(row['collapsed'] * row['seeds'])} of {row['seeds']} seeds got there"
         return [Mark("words", (0.03 * end, place), words, Look(GREY))]
 
-    def series(x: list[float], *how: str) -> Series:
-        return Series(name, "", Look(look.colour, *how), x, [place] * len(x))
+    def series(x: list[float], look: Look) -> Series:
+        return Series(row["scheme"], "", look, x, [place] * len(x))
 
     known = [row[name] for name in ("low", "time", "high") if row[name] is not None]
-    drawn: list[Series | Mark] = [series(known), series([row["time"]], "none", look.marker)]
+    line, marker = Look(look.colour), Look(look.colour, "none", look.marker)
+    drawn: list[Series | Mark] = [series(known, line), series([row["time"]], marker)]
     if row["high"] is None:
-        drawn += [series([row["time"], 0.98 * end]), series([0.98 * end], "none", "right")]
+        arrow = Look(look.colour, "none", "right")
+        drawn += [series([row["time"], 0.98 * end], line), series([0.98 * end], arrow)]
     return drawn

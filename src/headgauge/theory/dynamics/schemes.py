@@ -103,7 +103,6 @@ class Scheme:
         return radius * torch.nn.functional.normalize(stream / radius + update, dim=-1)
 
 
-@dataclass(frozen=True)
 class PostLn(Scheme):
     """The norm stands on the residual stream itself. γ'(0) = 2/(e^β + n − 1) from an orthogonal
     start. Near γ = 1 all weights are 1/n, γ' → 2(1 − γ), so 1 − γ ~ e^{−2t}: every layer after the
@@ -120,7 +119,6 @@ class PostLn(Scheme):
         return time
 
 
-@dataclass(frozen=True)
 class PreLn(Scheme):
     """The norm stands in front of the attention. γ'(0) = 2/(r₀(e^β + n − 1)). Once the tokens
     agree, r' → 1 and r ~ t, so that (log(1 − γ))' = −2/t and 1 − γ ~ C/t²: a stream that grows
@@ -157,7 +155,6 @@ class MixLn(Scheme):
         return PostLn() if start < self.switch else PreLn()
 
 
-@dataclass(frozen=True)
 class PeriLn(Scheme):
     """A norm in front of the attention and one behind it. γ'(0) = 2/(r₀√(e^{2β} + n − 1)): where
     attention averages many tokens ‖A‖ is small, and dividing by it makes up for that. In the end
@@ -209,7 +206,6 @@ class NGpt(Scheme):
         return self.alpha * torch.log1p(self.decay * time) / self.decay
 
 
-@dataclass(frozen=True)
 class LnScaling(Scheme):
     """LN-Scaling as the paper models it: Post-LN whose attention is divided by √(t+1), so that
     (log(1 − γ))' = −2/√(t+1) and 1 − γ ~ e^{−4√(t+1)}.
@@ -233,7 +229,6 @@ class LnScaling(Scheme):
         return (time + 1).sqrt()
 
 
-@dataclass(frozen=True)
 class LnScalingPre(LnScaling):
     """s_j = r_j√(t+1), r'_j = ⟨θ_j, A_j⟩/√(t+1): the published method, x ← x + hA(Nx)/√(t+1).
 
