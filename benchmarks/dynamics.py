@@ -110,7 +110,7 @@ def _solve(
     """Our simulation of one seed, all schemes at once."""
     directions = sphere.uniform(TOKENS, DIM, 0).expand(len(chosen), -1, -1)
     beta = torch.full((len(chosen),), case.beta, dtype=torch.float64)
-    attention = Attention(beta, Weights(case.name, DIM, (0,) * len(chosen)))
+    attention = Attention(beta, Weights(case.name, DIM))
     if case.identity and tolerance >= TOLERANCE:
         gaps = observables.gaps_of(directions[0]).expand(len(chosen), -1, -1)
         system, state = InnerProducts.of(gaps, attention, chosen, floor=1.0)
@@ -169,7 +169,7 @@ def _scipy(case: Case, scheme: Scheme, tolerance: float, method: str) -> np.ndar
     state = np.concatenate([directions.ravel(), np.ones(TOKENS)])
     matrices = None
     if not case.identity:
-        drawn = Weights(case.name, DIM, (0,)).at(0.5)
+        drawn = Weights(case.name, DIM).at(0.5)
         matrices = tuple(each.numpy() for each in (drawn.query, drawn.key, drawn.value))
     found = [state]
     # Mix-LN's field jumps: a solver is started anew there, as anyone would.

@@ -51,11 +51,8 @@ class Known(System):
     def breaks(self, end: float) -> tuple[float, ...]:
         return (self.turn,) if self.turn < end else ()
 
-    def between(self, start: float, end: float) -> "Known":
+    def between(self, start: float, end: float, dtype: torch.dtype) -> "Known":
         return replace(self, turned=start >= self.turn)
-
-    def to(self, dtype: torch.dtype) -> "Known":
-        return self
 
 
 def known(*omega: float, turn: float = torch.inf) -> Known:

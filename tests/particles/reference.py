@@ -83,16 +83,14 @@ def layer(scheme: Scheme, x: np.ndarray, A: np.ndarray, h: float, t: float) -> n
     }[scheme.name]
 
 
-def attend(
-    theta: np.ndarray, beta: float, *, causal: bool = False, normalised: bool = True
-) -> np.ndarray:
+def attend(theta: np.ndarray, beta: float, *, causal: bool = False) -> np.ndarray:
     """A_j for Q = K = V = I, token by token."""
     n = len(theta)
     out = np.zeros_like(theta)
     for j in range(n):
         seen = theta[: j + 1] if causal else theta
         power = np.exp(beta * (seen @ theta[j]))
-        out[j] = power @ seen / (power.sum() if normalised else n)
+        out[j] = power @ seen / power.sum()
     return out
 
 

@@ -23,7 +23,7 @@ def rk4(system: System, state: Tensor, end: float, steps: int) -> Tensor:
     """The state at `end` by the classic method after equal steps from 0; between two breaks they
     are as many as fit."""
     for start, stop in pairwise((0.0, *system.breaks(end), end)):
-        here = system.between(start, stop)
+        here = system.between(start, stop, torch.float64)
         count = max(1, round(steps * (stop - start) / end))
         h = (stop - start) / count
         for step in range(count):

@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -7,7 +6,7 @@ from torch.nn.functional import normalize
 from headgauge import normalizers
 from headgauge.errors import InputError
 from headgauge.particles import sphere
-from headgauge.particles.attention import Attention, Projections, Weights
+from headgauge.particles.attention import Attention, Weights
 from particles import reference
 from particles.running import numbers
 
@@ -17,12 +16,11 @@ def swarms(batch: int = 3, n: int = 5, d: int = 6) -> Tensor:
 
 
 @pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("normalised", [True, False])
-def test_one_head_of_identity_is_the_formula(causal: bool, normalised: bool):
+def test_one_head_of_identity_is_the_formula(causal: bool):
     directions, beta = swarms(), numbers(0.5, 1.7, 9.0)
-    got = Attention(beta, causal=causal, normalised=normalised).output(directions, None)
+    got = Attention(beta, causal=causal).output(directions, None)
     for theta, b, found in zip(directions.numpy(), beta.tolist(), got.numpy(), strict=True):
-        expected = reference.attend(theta, b, causal=causal, normalised=normalised)
+        expected = reference.attend(theta, b, causal=causal)
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
@@ -51,25 +49,15 @@ def by_hand(theta: Tensor, beta: float, matrices: list[Tensor], heads: int, caus
 def test_heads_are_those_of_a_transformer(heads: int, causal: bool, kind: str):
     """The path through M = QᵀK for one head included."""
     directions, beta = swarms(), numbers(0.5, 1.7, 3.0)
-    weights = Weights(kind, 6, (1, 2, 3))
-    matrices = None if weights.identity else weights.at(0.0)
-    got = Attention(beta, weights, heads, causal).output(directions, matrices)
+    attention = Attention(beta, Weights(kind, 6, 3), heads, causal)
+    matrices = attention.matrices(0.0)
+    got = attention.output(directions, matrices)
+    mine = [torch.eye(6, dtype=torch.float64)] * 3
+    if matrices is not None:
+        mine = [matrices.query, matrices.key, matrices.value]
     for place in range(3):
-        mine = [torch.eye(6, dtype=torch.float64)] * 3
-        if matrices is not None:
-            mine = [each[place] for each in (matrices.query, matrices.key, matrices.value)]
         expected = by_hand(directions[place], float(beta[place]), mine, heads, causal)
         assert torch.allclose(got[place], expected, rtol=1e-12, atol=1e-14)
-
-
-def test_matrices_without_a_batch_serve_all():
-    directions, beta = swarms(), numbers(0.5, 1.7, 3.0)
-    shared = Weights("random", 6, (4,)).at(0.0)
-    each = Projections(*(part.expand(3, 6, 6) for part in (shared.query, shared.key, shared.value)))
-    for heads in (1, 2):
-        attention = Attention(beta, heads=heads)
-        one, many = attention.output(directions, shared), attention.output(directions, each)
-        assert torch.allclose(one, many, rtol=1e-13, atol=1e-15)
 
 
 @pytest.mark.parametrize("rule", ["sparsemax", "entmax", "ssmax", "sigmoid", "topk"])
@@ -100,47 +88,29 @@ def test_large_beta_does_not_overflow():
     assert torch.allclose(got, swarms(1), atol=1e-12)  # each token sees itself alone
 
 
-def test_rows_take_their_beta_and_seeds():
-    attention = Attention(numbers(1, 2, 3), Weights("random", 6, (7, 8, 9)), causal=True)
+def test_rows_take_their_beta():
+    attention = Attention(numbers(1, 2, 3), Weights("random", 6, 7), causal=True)
     some = attention.rows(torch.tensor([2, 0]))
     assert some.beta.tolist() == [3, 1]
-    assert some.weights.seeds == (9, 7)
+    assert some.weights == attention.weights
     assert some.causal
 
 
 def test_pairs_suffice_for_one_head_of_identity_only():
     assert Attention(numbers(1.0), rule=normalizers.get("sigmoid"), causal=True).pairs_suffice
     assert not Attention(numbers(1.0), heads=2).pairs_suffice
-    assert not Attention(numbers(1.0), Weights("random", 4, (1,))).pairs_suffice
+    assert not Attention(numbers(1.0), Weights("random", 4)).pairs_suffice
 
 
 def test_mistakes():
-    with pytest.raises(InputError, match=r"^unnormalised attention has no rule"):
-        Attention(numbers(1.0), rule=normalizers.get("relu"), normalised=False)
     with pytest.raises(InputError, match=r"^attention needs at least 1 head, got 0$"):
         Attention(numbers(1.0), heads=0)
     with pytest.raises(InputError, match=r"^6 dimensions cannot be split among 4 heads$"):
         Attention(numbers(1.0), heads=4).output(swarms(1), None)
 
 
-def test_unnormalised_weights_are_powers_over_n():
-    """At one point every token says e^β times the same."""
-    point = torch.ones(1, 4, 1, dtype=torch.float64)
-    got = Attention(numbers(1.3), normalised=False).output(point, None)
-    assert got.flatten().numpy() == pytest.approx(np.full(4, np.exp(1.3)), rel=1e-14)
-
-
-def test_a_trajectory_draws_the_same_in_any_company():
-    many = Weights("random", 6, (5, 9, 5, 2)).at(0.0)
-    for place, seed in enumerate((5, 9, 5, 2)):
-        alone = Weights("random", 6, (seed,)).at(0.0)
-        for part in ("query", "key", "value", "query_key"):
-            one = getattr(alone, part).reshape(6, 6)
-            assert torch.allclose(getattr(many, part)[place], one, rtol=1e-14, atol=1e-15)
-
-
 def test_the_three_matrices_and_the_seeds_differ():
-    drawn = [Weights("random", 8, (seed,)).at(0.0) for seed in range(4)]
+    drawn = [Weights("random", 8, seed).at(0.0) for seed in range(4)]
     every = [part for each in drawn for part in (each.query, each.key, each.value)]
     flat = torch.stack([part.flatten() for part in every])
     cosine = normalize(flat, dim=-1) @ normalize(flat, dim=-1).T
@@ -152,12 +122,12 @@ def test_tokens_of_the_same_seed_are_not_the_rows_of_a_matrix(seed: int):
     """Both are normal numbers from a seed; were they the same ones, ⟨q_j, θ_j⟩ would be √2."""
     tokens = sphere.uniform(32, 64, seed)
     for other in range(8):
-        query = normalize(Weights("random", 64, (other,)).at(0.0).query.reshape(64, 64), dim=-1)
+        query = normalize(Weights("random", 64, other).at(0.0).query, dim=-1)
         assert float((query[:32] * tokens).sum(-1).abs().max()) < 0.7
 
 
 def test_kaiming():
-    drawn = Weights("random", 200, (3,)).at(0.0)
+    drawn = Weights("random", 200, 3).at(0.0)
     for part in (drawn.query, drawn.key, drawn.value):
         assert part.dtype == torch.float64
         assert float(part.mean()) == pytest.approx(0, abs=3 * 0.1 / 200)
@@ -165,7 +135,7 @@ def test_kaiming():
 
 
 def test_random_weights_stay_and_layers_change_at_whole_times():
-    stay, change = Weights("random", 4, (1,)), Weights("layers", 4, (1,))
+    stay, change = Weights("random", 4), Weights("layers", 4)
     assert torch.equal(stay.at(0.5).query, stay.at(7.5).query)
     assert torch.equal(change.at(2.01).query, change.at(2.99).query)
     assert not torch.allclose(change.at(2.99).query, change.at(3.01).query)
@@ -176,20 +146,10 @@ def test_random_weights_stay_and_layers_change_at_whole_times():
     ("end", "breaks"), [(3.0, (1.0, 2.0)), (3.5, (1.0, 2.0, 3.0)), (1.0, ()), (0.5, ())]
 )
 def test_breaks_are_the_whole_times_within(end: float, breaks: tuple[float, ...]):
-    assert Weights("layers", 4, (1,)).breaks(end) == breaks
-    assert Weights("random", 4, (1,)).breaks(end) == ()
-
-
-def test_rows_keep_their_seeds():
-    some = torch.tensor([2, 0])
-    weights = Weights("random", 4, (5, 6, 7))
-    assert weights.rows(some).seeds == (7, 5)
-    assert torch.equal(weights.at(0.0).rows(some).value, weights.rows(some).at(0.0).value)
-    assert Weights().rows(some).identity
+    assert Weights("layers", 4).breaks(end) == breaks
+    assert Weights("random", 4).breaks(end) == ()
 
 
 def test_weights_that_cannot_be():
     with pytest.raises(InputError, match=r"^no weights named 'orthogonal'; there are identity, "):
         Weights("orthogonal")
-    with pytest.raises(InputError, match=r"^layers weights need a seed for every trajectory$"):
-        Weights("layers", 4)

@@ -43,7 +43,7 @@ def test_layer_by_layer_it_is_the_tables_step(scheme: Scheme):
 
 
 def test_each_unit_of_time_has_its_own_matrices():
-    directions, weights = uniform(2, 3, 4), Weights("layers", 4, (1, 2))
+    directions, weights = uniform(2, 3, 4), Weights("layers", 4)
     attention = Attention(numbers(1, 2), weights)
     streams = [stream for _, stream in stack(directions, PostLn(), attention, 20, 0.1)]
     for layer in (0, 9, 10, 19):

@@ -4,6 +4,7 @@ import torch
 from headgauge.errors import InputError
 from headgauge.particles import schemes
 from headgauge.particles.schemes import MixLn, PostLn, PreLn, SchemeBatch
+from headgauge.theory.dynamics.schemes import rates
 from particles import reference
 
 
@@ -51,9 +52,6 @@ def test_a_wrong_option_is_a_users_mistake(name: str, wrong: dict[str, float]):
         schemes.get(name, **wrong)
 
 
-CPU = torch.device("cpu")
-
-
 def drawn(*shape: int) -> torch.Tensor:
     return torch.rand(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) + 0.1
 
@@ -64,22 +62,22 @@ def test_each_trajectory_has_the_rates_of_its_own_scheme(tokens: tuple[int, ...]
     order = [*reference.ALL, *reversed(reference.ALL)]
     radius, radial, norm = drawn(3, len(order), *tokens)
     time = torch.linspace(0, 5, len(order), dtype=torch.float64)
-    pace, growth = SchemeBatch.of(order, len(order), CPU).rates(time, radius, radial, norm)
+    pace, growth = SchemeBatch.of(order, len(order)).rates(time, radius, radial, norm)
     for place, scheme in enumerate(order):
         at = time[place].expand_as(norm[place])
-        own = scheme.rates(at, radius[place], radial[place], norm[place])
+        gain, grows = scheme.gain(at, norm[place]), scheme.grows(at)
+        own = rates(gain, grows, radius[place], radial[place])
         assert torch.equal(pace[place], own[0])
         assert torch.equal(growth[place], own[1])
 
 
 def test_rows_keep_their_schemes():
-    batch = SchemeBatch.of([PostLn(), PreLn(), MixLn(1.0), PreLn()], 4, CPU)
-    some = batch.rows(torch.tensor([3, 0]))
-    assert [some.schemes[place] for place in some.which.tolist()] == [PreLn(), PostLn()]
+    batch = SchemeBatch.of([PostLn(), PreLn(), MixLn(1.0), PreLn()], 4)
+    assert batch.rows(torch.tensor([3, 0])).each == (PreLn(), PostLn())
 
 
 def test_one_scheme_serves_all():
-    batch = SchemeBatch.of(PreLn(), 3, CPU)
+    batch = SchemeBatch.of(PreLn(), 3)
     radius = torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64)
     one = torch.ones(3, dtype=torch.float64)
     pace, growth = batch.rates(0 * one, radius, one, one)
@@ -88,14 +86,13 @@ def test_one_scheme_serves_all():
 
 
 def test_breaks_are_everyones_and_between_them_nothing_jumps():
-    batch = SchemeBatch.of([MixLn(3.0), PostLn(), MixLn(1.5), MixLn(3.0)], 4, CPU)
+    batch = SchemeBatch.of([MixLn(3.0), PostLn(), MixLn(1.5), MixLn(3.0)], 4)
     assert batch.breaks() == {1.5, 3.0}
     between = batch.between(1.5, 3.0)
     assert not between.breaks()
-    found = [between.schemes[place] for place in between.which.tolist()]
-    assert found == [PostLn(), PostLn(), PreLn(), PostLn()]
+    assert between.each == (PostLn(), PostLn(), PreLn(), PostLn())
 
 
 def test_as_many_schemes_as_trajectories():
     with pytest.raises(InputError, match=r"^2 schemes for 3 trajectories$"):
-        SchemeBatch.of([PostLn(), PreLn()], 3, CPU)
+        SchemeBatch.of([PostLn(), PreLn()], 3)

@@ -2,13 +2,14 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgauge.errors import InputError
 from headgauge.particles import sphere
 
 
+@settings(max_examples=40)
 @given(st.integers(2, 40), st.floats(0, 1), st.integers(0, 3))
 def test_equal_angles_to_the_last_digits(tokens: int, place: float, more: int):
     """From the simplex, γ = −1/(n − 1), to nearly one point."""

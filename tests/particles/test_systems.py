@@ -17,20 +17,20 @@ MANY = len(reference.ALL)
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(("causal", "normalised"), [(False, True), (True, True), (False, False)])
-def test_every_scheme_is_the_papers_equation_by_scipy(causal: bool, normalised: bool):
+@pytest.mark.parametrize("causal", [False, True])
+def test_every_scheme_is_the_papers_equation_by_scipy(causal: bool):
     """All schemes in one batch, each with its own β and start; Mix-LN switches at 2."""
-    n, d, times = 4, 3, [0.0, 1.0, 2.0, 2.5, 4.0]
+    n, d, times = 4, 3, [0.0, 1.0, 2.0, 2.5]
     directions = uniform(MANY, n, d)
     beta = torch.linspace(0.3, 2, MANY, dtype=torch.float64)
-    attention = Attention(beta, causal=causal, normalised=normalised)
+    attention = Attention(beta, causal=causal)
     system, state = Particles.of(directions, attention, reference.ALL, radius=1.3)
-    kept = states_at(system, state, times, 1e-11)
+    kept = states_at(system, state, times, 1e-10)
     for place, scheme in enumerate(reference.ALL):
         b = float(beta[place])
 
         def attend(theta: np.ndarray, b: float = b) -> np.ndarray:
-            return reference.attend(theta, b, causal=causal, normalised=normalised)
+            return reference.attend(theta, b, causal=causal)
 
         start = np.concatenate([directions[place].numpy().ravel(), np.full(n, 1.3)])
         expected = reference.solve(
@@ -70,7 +70,7 @@ def test_particles_at_equal_angles_are_the_reduction(
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(("switch", "steps"), [(2.0, 120), (1.1, 120), (0.7, 150), (0.7, 600)])
+@pytest.mark.parametrize(("switch", "steps"), [(2.0, 120), (0.7, 150)])
 def test_rk4_comes_as_near_the_reduction_as_it_should(switch: float, steps: int):
     """4e-9 at n = 8, d = 12, β = 1.7, T = 6, wherever the switch falls among the steps."""
     schemes = [PreLn(), MixLn(switch)]
@@ -82,29 +82,28 @@ def test_rk4_comes_as_near_the_reduction_as_it_should(switch: float, steps: int)
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-5, 1e-9])
-@pytest.mark.parametrize("kind", ["identity", "random"])
+@pytest.mark.parametrize(("tolerance", "kind"), [(1e-3, "random"), (1e-9, "identity")])
 def test_the_sphere_is_kept(tolerance: float, kind: str):
     """At every saved time, within steps and at their ends, in single precision too."""
     directions = uniform(MANY, 5, 8)
-    attention = Attention(numbers(*[3.0] * MANY), Weights(kind, 8, tuple(range(MANY))))
+    attention = Attention(numbers(*[3.0] * MANY), Weights(kind, 8))
     system, state = Particles.of(3 * directions, attention, reference.ALL)
-    kept = states_at(system, state, [0.0, 0.01, 0.3, 2.0, 10.0], tolerance)
+    kept = states_at(system, state, [0.0, 0.01, 0.3, 2.0, 5.0], tolerance)
     norm = torch.stack([system.directions(each).norm(dim=-1) for each in kept])
     assert float((norm - 1).abs().max()) < 1e-12
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_a_trajectory_does_not_notice_its_company():
-    """Its scheme, β, matrices and the Mix-LN beside it."""
+    """Its scheme, β and the Mix-LN beside it."""
     schemes: list[Scheme] = [LnScaling(), MixLn(1.3), NGpt(0.6, 0.1), PreLn()]
-    directions, beta, seeds = uniform(4, 4, 6), numbers(1, 2, 3, 0.5), (3, 1, 4, 1)
-    times = [0.7, 1.3, 2.5]
-    attention = Attention(beta, Weights("layers", 6, seeds), heads=2)
+    directions, beta, weights = uniform(4, 4, 6), numbers(1, 2, 3, 0.5), Weights("layers", 6, 3)
+    times = [0.7, 1.3, 1.8]
+    attention = Attention(beta, weights, heads=2)
     system, state = Particles.of(directions, attention, schemes)
     together = states_at(system, state, times, 1e-9)
     for place, scheme in enumerate(schemes):
-        mine = Attention(beta[[place]], Weights("layers", 6, (seeds[place],)), heads=2)
+        mine = Attention(beta[[place]], weights, heads=2)
         system, state = Particles.of(directions[[place]], mine, scheme)
         alone = states_at(system, state, times, 1e-9)
         # The others' break at 1.3 cuts one step in two; nothing else may differ.
@@ -117,7 +116,7 @@ def test_a_trajectory_does_not_notice_its_company():
 def test_matrices_change_at_whole_times(kind: str):
     """Against scipy, unit by unit with the matrices of each."""
     n, d, beta, scheme = 3, 4, 1.5, PreLn()
-    weights = Weights(kind, d, (11,))
+    weights = Weights(kind, d, 11)
     system, state = Particles.of(uniform(1, n, d), Attention(numbers(beta), weights), scheme)
     kept = states_at(system, state, [1.0, 1.5, 2.0, 2.25], 1e-11)
     at, found = state[0].numpy(), []
@@ -141,19 +140,19 @@ def test_matrices_change_at_whole_times(kind: str):
 def test_what_is_seen():
     """Gaps, radii, ‖A‖ and ‖θ'‖ by brute force, with matrices of their own."""
     n, d, beta, radius, time = 4, 5, 1.5, 2.0, 1.25
-    weights = Weights("layers", d, (5,))
+    weights = Weights("layers", d, 5)
     directions = uniform(1, n, d)
     system, state = Particles.of(directions, Attention(numbers(beta), weights), PeriLn(), radius)
-    seen = system.see(time, state)
+    gaps, seen = system.see(time, state)
     drawn = weights.at(time)
     theta = directions[0]
     logits = beta * (theta @ drawn.query.mT) @ (theta @ drawn.key.mT).mT
     A = torch.softmax(logits.reshape(n, n), -1) @ theta @ drawn.value.reshape(d, d).mT
     turn = (A - (A * theta).sum(-1, keepdim=True) * theta).norm(dim=-1) / (radius * A.norm(dim=-1))
-    assert torch.allclose(seen.gaps[0], 1 - theta @ theta.T, atol=1e-15)
-    assert torch.allclose(seen.attention_norm[0], A.norm(dim=-1), rtol=1e-12)
-    assert torch.allclose(seen.speed[0], turn, rtol=1e-12)
-    assert seen.radius.tolist() == [[radius] * n]
+    assert torch.allclose(gaps[0], 1 - theta @ theta.T, atol=1e-15)
+    assert torch.allclose(seen["attention_norm"][0], A.norm(dim=-1), rtol=1e-12)
+    assert torch.allclose(seen["speed"][0], turn, rtol=1e-12)
+    assert seen["radius"].tolist() == [[radius] * n]
 
 
 def test_an_error_counts_in_radians_and_as_a_share_of_the_radius():
@@ -169,21 +168,11 @@ def test_mistakes():
     with pytest.raises(InputError, match=r"^1 values of β for 2 trajectories$"):
         Particles.of(directions, Attention(numbers(1)), PostLn())
     with pytest.raises(InputError, match=r"^the matrices have 5 dimensions, the tokens 4$"):
-        Particles.of(directions, Attention(numbers(1, 1), Weights("random", 5, (1, 2))), PostLn())
-    with pytest.raises(InputError, match=r"^1 seeds for 2 trajectories$"):
-        Particles.of(directions, Attention(numbers(1, 1), Weights("random", 4, (1,))), PostLn())
+        Particles.of(directions, Attention(numbers(1, 1), Weights("random", 5)), PostLn())
     with pytest.raises(InputError, match=r"^a token needs a length above 0, got 0$"):
         Particles.of(directions, Attention(numbers(1, 1)), PostLn(), 0.0)
     with pytest.raises(InputError, match=r"^1 schemes for 2 trajectories$"):
         Particles.of(directions, Attention(numbers(1, 1)), [PostLn()])
-
-
-def test_unnormalised_attention_that_overflows_is_told():
-    system, state = Particles.of(
-        uniform(1, 3, 4), Attention(numbers(800.0), normalised=False), PostLn()
-    )
-    with pytest.raises(InputError, match=r"^a trajectory cannot be followed"):
-        states_at(system, state, [1.0])
 
 
 def test_nothing_is_made_on_another_device(elsewhere: None):
@@ -191,5 +180,6 @@ def test_nothing_is_made_on_another_device(elsewhere: None):
         directions = uniform(2, 3, 4)
         attention = Attention(numbers(1, 2), causal=True)
     system, state = Particles.of(directions, attention, [MixLn(1.0), PeriLn()], radius=math.e)
-    seen = system.between(1.0, 2.0).see(1.5, rk4(system, state, 2.0, 4))
-    assert seen.speed.device.type == "cpu"
+    here = system.between(1.0, 2.0, torch.float64)
+    assert isinstance(here, Particles)
+    assert here.see(1.5, rk4(system, state, 2.0, 4))[1]["speed"].device.type == "cpu"

@@ -18,6 +18,17 @@ def found(small_simulation: Simulation) -> Simulation:
     return small_simulation
 
 
+def test_the_caption_says_what_was_simulated(found):
+    assert found.caption() == "n = 6, d = 8, β = 2, t up to 2, 1 seed"
+    assert repr(found) == f"<simulation: {found.caption()}>"
+
+
+def test_it_is_told_apart_from_other_runs(found, tmp_path):
+    assert Simulation.is_in(found.folder or tmp_path)
+    assert not Simulation.is_in(tmp_path)
+    assert isinstance(headgauge.read_run(found.folder or tmp_path), Simulation)
+
+
 def test_every_table_is_there_with_its_columns(found):
     assert found.tables.keys() == DYNAMICS_TABLES.keys()
     for name, table in found.tables.items():
@@ -54,18 +65,19 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, found):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
+    parts: dict[str, Any] = SMALL | {"parts": ("swarms", "phase", "sphere")}
     with monkeypatch.context() as patched:
-        patched.setattr(simulating, "phase_diagram", interrupted)
+        patched.setattr(simulating.tables, "phase_rows", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            simulate(out=tmp_path / "run", **SMALL)
+            simulate(out=tmp_path / "run", **parts)
     with pytest.raises(InputError, match="is not finished"):
         Simulation.load(tmp_path / "run")
     done = (tmp_path / "run" / "dynamics" / "swarms.parquet").stat().st_mtime_ns
     told = []
-    again = simulate(out=tmp_path / "run", progress=lambda part, share: told.append(part), **SMALL)
+    again = simulate(out=tmp_path / "run", progress=lambda part, share: told.append(part), **parts)
     assert set(told) == {"phase", "sphere"}
     assert (tmp_path / "run" / "dynamics" / "swarms.parquet").stat().st_mtime_ns == done
-    for name in DYNAMICS_TABLES:
+    for name in ("swarms", "collapse", "phase", "sphere"):
         first = (found.folder or tmp_path) / "dynamics" / f"{name}.parquet"
         second = tmp_path / "run" / "dynamics" / f"{name}.parquet"
         assert first.read_bytes() == second.read_bytes(), name

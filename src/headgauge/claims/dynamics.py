@@ -6,19 +6,15 @@ import torch
 
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import doubles, highest
-from headgauge.particles import equiangular, rates, schemes, sphere
-from headgauge.particles.attention import Attention
+from headgauge.particles import Attention, Particles, equiangular, rates, schemes, sphere
 from headgauge.particles.integrate import states_at
-from headgauge.particles.systems import Particles
 from headgauge.theory.dynamics.observables import gaps_of, pair_values
 
+# Of this paper the abstract alone was at hand; what it states was read in notes on it.
 NOTES = "second-hand notes"
-"""Of this paper the abstract alone was at hand; what it states was read in notes on it."""
 SIX = tuple(schemes.get(name) for name in schemes.names())
-
-
+# With an α_t that is not 1: a formula without it would not be noticed.
 FADING = (*SIX[:4], schemes.get("ngpt", alpha=0.6, decay=0.1), SIX[5])
-"""The six with an α_t that is not 1: a formula without it would not be noticed."""
 
 
 def attention(beta: float, batch: int) -> Attention:
@@ -30,9 +26,8 @@ def _at_once(tokens: int, beta: float, gamma: float) -> float:
     batch = len(SIX)
     time = torch.full((batch,), 3.0, dtype=torch.float64)
     directions = sphere.equiangular(tokens, tokens, gamma)
-    system, state = Particles.of(
-        directions.expand(batch, -1, -1), attention(beta, batch), SIX, radius=1.3
-    )
+    same = directions.expand(batch, -1, -1)
+    system, state = Particles.of(same, attention(beta, batch), SIX, radius=1.3)
     field = system.field(time, state)
     moved = system.directions(field) @ directions.mT
     output = attention(beta, 1).output(directions[None], None)[0, 0]

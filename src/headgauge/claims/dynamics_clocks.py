@@ -10,11 +10,9 @@ from torch import Tensor
 from headgauge.claims.dynamics import NOTES, attention
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import highest, lowest
-from headgauge.particles import equiangular, rates, schemes, sphere
+from headgauge.particles import InnerProducts, Particles, equiangular, rates, schemes, sphere
 from headgauge.particles.attention import Projections
-from headgauge.particles.inner_products import InnerProducts
 from headgauge.particles.integrate import states_at
-from headgauge.particles.systems import Particles
 from headgauge.theory.dynamics import clocks, long_context
 from headgauge.theory.dynamics.observables import gaps_of
 

@@ -9,8 +9,7 @@ from torch import Tensor
 from headgauge.claims.dynamics import FADING, NOTES, attention
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import doubles, highest, lowest, slope, violated
-from headgauge.particles import equiangular, rates, schemes, sphere
-from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles import InnerProducts, equiangular, rates, schemes, sphere
 from headgauge.particles.integrate import states_at
 from headgauge.theory.dynamics import theorems
 from headgauge.theory.dynamics.observables import gaps_of
@@ -156,13 +155,10 @@ def _rate(system: InnerProducts, time: Tensor, states: Tensor) -> Tensor:
 class _Cone:
     """−V'/V of 6 tokens in a cone at t = 50, under each of six schemes."""
 
-    width: float
-    """The widest gap at the start."""
+    width: float  # the widest gap at the start
     rates: Tensor
-    broken: float
-    """How far a bound was broken at t = 0, 5 or 50, as a share of the rate."""
-    apart: float
-    """How far the bounds are apart in the end."""
+    broken: float  # how far a bound was broken at t = 0, 5 or 50, as a share of the rate
+    apart: float  # how far the bounds are apart in the end
 
 
 def _cones(beta: float, *widths: float) -> list[_Cone]:
@@ -175,11 +171,11 @@ def _cones(beta: float, *widths: float) -> list[_Cone]:
     for number, states in enumerate(states_at(system, state, _TIMES, 1e-4).unbind(1)):
         time = torch.full_like(states[:, 0], _TIMES[number])
         rates[number] = _rate(system, time, states)
-        look = system.see(_TIMES[number], states)
+        gaps_now, tokens = system.see(_TIMES[number], states)
         for row, scheme in enumerate(schemes):
-            seen = look.radius[row], look.attention_norm[row]
+            seen = tokens["radius"][row], tokens["attention_norm"][row]
             slow = scheme.speed_factor(time[row].expand_as(seen[0]), *seen)
-            low, high = theorems.cone_rates(look.gaps[row].amax().item(), beta, 1 / slow)
+            low, high = theorems.cone_rates(gaps_now[row].amax().item(), beta, 1 / slow)
             rate = rates[number, row]
             broken[number, row] = torch.maximum(low - rate, rate - high) / rate
             apart[number, row] = high / low - 1

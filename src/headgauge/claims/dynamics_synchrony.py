@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -14,15 +13,12 @@ from torch import Tensor
 from headgauge.claims.dynamics import NOTES, attention
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import Draws, doubles, highest, lowest
-from headgauge.particles import equiangular, schemes, sphere
-from headgauge.particles.attention import Attention
-from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles import Attention, InnerProducts, equiangular, schemes, sphere
 from headgauge.particles.integrate import states_at
 from headgauge.theory.dynamics import theorems
 from headgauge.theory.dynamics.observables import gaps_of
 
 
-@dataclass(frozen=True)
 class _Fading(schemes.NGpt):
     """α_t = 1/(1+t)²: ∫α = 1, and the tokens cannot use more than that."""
 

@@ -87,7 +87,7 @@ class _Reader:
         gaps, moved = gaps_of(_directions(sampled, centres)), _moved(centres, tokens, *others)
         kept = [(self._all, 0)] * (not self._sink) + [(self._without, 1)] * (not few)
         for rows, first in kept:
-            pairs = vars(observe(gaps[first:, first:], 1.0))
+            pairs = observe(gaps[first:, first:], 1.0)
             row = place | {"tokens": len(tokens) - first}
             row |= {name: value.item() for name, value in pairs.items()}
             rows.append(row | _means({name: each[first:] for name, each in moved.items()}))

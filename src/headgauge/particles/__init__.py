@@ -16,14 +16,7 @@ integrate       Runge–Kutta with projection and an error estimate (`tableaus`)
 rates           initial velocities and final rates, measured
 """
 
-from headgauge.particles import (
-    equiangular,
-    integrate,
-    layers,
-    rates,
-    schemes,
-    sphere,
-)
+from headgauge.particles import equiangular, integrate, layers, rates, schemes, sphere
 from headgauge.particles.attention import Attention, Weights
 from headgauge.particles.inner_products import InnerProducts
 from headgauge.particles.systems import Particles

@@ -18,14 +18,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from headgauge.errors import InputError
 from headgauge.particles.integrate import states_at
 from headgauge.particles.schemes import Scheme, SchemeBatch
-from headgauge.particles.systems import System
+from headgauge.particles.systems import Scalars, Some, States, System
 from headgauge.threads import one_thread
+
+OverTime = Float[Tensor, "*batch times"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,19 +35,19 @@ class Reduced:
     """A solution at the asked times; `log_gap` is log(1 − γ)."""
 
     time: Float[Tensor, "times"]
-    gamma: Float[Tensor, "*batch times"]
-    log_gap: Float[Tensor, "*batch times"]
-    radius: Float[Tensor, "*batch times"]
-    attention_norm: Float[Tensor, "*batch times"]
-    velocity: Float[Tensor, "*batch times"]
+    gamma: OverTime
+    log_gap: OverTime
+    radius: OverTime
+    attention_norm: OverTime
+    velocity: OverTime
 
 
 @dataclass(frozen=True, eq=False)
 class Equiangular(System):
     """Two numbers per trajectory, (log(1 − γ), log r)."""
 
-    tokens: Float[Tensor, "batch"]
-    beta: Float[Tensor, "batch"]
+    tokens: Scalars
+    beta: Scalars
     normalised: bool = True
 
     def attend(
@@ -53,7 +55,8 @@ class Equiangular(System):
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """γ, u(1 + (n−1)γ), ⟨θ, A⟩ and ‖A‖."""
         shape = (-1, *[1] * (log_gap.ndim - 1))
-        others, beta = self.tokens.reshape(shape) - 1, self.beta.reshape(shape)
+        tokens, beta = (each.to(log_gap.dtype).reshape(shape) for each in (self.tokens, self.beta))
+        others = tokens - 1
         gap = torch.exp(log_gap)
         gamma = -torch.expm1(log_gap)
         fall = torch.exp(-beta * gap)  # e^{β(γ−1)}
@@ -68,26 +71,19 @@ class Equiangular(System):
         pull = other * (1 + others * gamma)
         return gamma, pull, radial, square.clamp_min(0).sqrt()
 
-    def field(
-        self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch m"]:
+    def field(self, time: Scalars, state: States) -> States:
         radius = state[:, 1].exp()
         _, pull, radial, norm = self.attend(state[:, 0])
         pace, growth = self.schemes.rates(time, radius, radial, norm)
         return torch.stack([-2 * pace * pull, growth / radius], 1)
 
-    def size(
-        self, error: Float[Tensor, "batch m"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch"]:
+    def size(self, error: States, state: States) -> Scalars:
         """As a share of what is large: no sum has more digits than its largest term."""
         return (error / (1 + state.abs())).abs().amax(-1)
 
-    def rows(self, index: Int[Tensor, "some"]) -> "Equiangular":
+    def rows(self, index: Some) -> "Equiangular":
         tokens, beta = self.tokens[index], self.beta[index]
         return replace(self, tokens=tokens, beta=beta, schemes=self.schemes.rows(index))
-
-    def to(self, dtype: torch.dtype) -> "Equiangular":
-        return replace(self, tokens=self.tokens.to(dtype), beta=self.beta.to(dtype))
 
 
 def solve(
@@ -116,20 +112,19 @@ def solve_many(
     tolerance: float = 1e-12,
 ) -> Reduced:
     """A batch: one scheme, n and β per trajectory."""
+    batch = len(schemes)
+    if not len(tokens) == len(beta) == batch:
+        raise InputError(f"{batch} schemes, {len(tokens)} values of n and {len(beta)} of β")
     if min(tokens) < 2:
         raise InputError(f"a swarm needs at least 2 tokens, got {min(tokens)}")
     if not -1 / (max(tokens) - 1) <= gamma0 < 1:
         raise InputError(f"{max(tokens)} tokens cannot all have the cosine {gamma0:g}")
     if not radius0 > 0:
         raise InputError(f"a token needs a length above 0, got {radius0:g}")
-    batch = len(schemes)
-    if not len(tokens) == len(beta) == batch:
-        raise InputError(f"{batch} schemes, {len(tokens)} values of n and {len(beta)} of β")
     start = [math.log1p(-gamma0), math.log(radius0)]
     state = torch.tensor([start], dtype=torch.float64).repeat(batch, 1)
     n, betas = (torch.tensor(each, dtype=torch.float64) for each in (tokens, beta))
-    batched = SchemeBatch.of(schemes, batch, state.device)
-    system = Equiangular(n, betas, normalised, schemes=batched)
+    system = Equiangular(n, betas, normalised, schemes=SchemeBatch.of(schemes, batch))
     with one_thread():
         kept = states_at(system, state, times, tolerance)
     log_gap, radius = kept[..., 0], kept[..., 1].exp()

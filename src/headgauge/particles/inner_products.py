@@ -23,7 +23,7 @@ from torch import Tensor
 from headgauge.errors import InputError
 from headgauge.particles.attention import Attention
 from headgauge.particles.schemes import Scheme, SchemeBatch
-from headgauge.particles.systems import Seen, Swarm, check_batch
+from headgauge.particles.systems import Scalars, Seen, States, Swarm, check_batch
 from headgauge.theory.dynamics.schemes import TINY
 
 
@@ -40,22 +40,20 @@ class InnerProducts(Swarm):
         schemes: Scheme | Sequence[Scheme],
         radius: float = 1.0,
         floor: float = 0.0,
-    ) -> "tuple[InnerProducts, Float[Tensor, 'batch m']]":
+    ) -> "tuple[InnerProducts, States]":
         """The system and its first state, from `observables.gaps_of` of the directions."""
         batch, tokens, _ = gaps.shape
         if not attention.pairs_suffice:
             raise InputError("inner products suffice for one head and Q = K = V = I only")
         check_batch(attention, batch, radius)
-        batched = SchemeBatch.of(schemes, batch, gaps.device)
+        batched = SchemeBatch.of(schemes, batch)
         state = torch.cat([gaps.flatten(1), torch.full_like(gaps[..., 0], radius)], 1)
         return InnerProducts(attention, tokens, floor, schemes=batched), state
 
-    def gaps(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch n n"]:
+    def gaps(self, state: States) -> Float[Tensor, "batch n n"]:
         return state[:, : self.tokens**2].unflatten(1, (self.tokens, self.tokens))
 
-    def field(
-        self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch m"]:
+    def field(self, time: Scalars, state: States) -> States:
         gaps = self.gaps(state)
         met, own, norm, radial, _ = self._attend(gaps)
         pace, growth = self.schemes.rates(time, self.radius(state), radial, norm)
@@ -72,9 +70,10 @@ class InnerProducts(Swarm):
         self, gaps: Float[Tensor, "batch n n"]
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """E = WD, its diagonal, ‖A‖, ⟨θ, A⟩ and ‖P_θ A‖."""
-        softmax = self.attention.normalised and self.attention.rule is None
+        softmax = self.attention.rule is None
         # Softmax does not see the β that all logits of a row share; the others do.
-        logits = -self.attention.beta[:, None, None] * (gaps if softmax else gaps - 1)
+        beta = self.attention.beta.to(gaps.dtype)[:, None, None]
+        logits = -beta * (gaps if softmax else gaps - 1)
         weights = self.attention.pattern(logits)
         met = weights @ gaps
         own = met.diagonal(dim1=-2, dim2=-1)
@@ -85,16 +84,14 @@ class InnerProducts(Swarm):
         across = (2 * total * own - own.square() - spread).clamp_min(0).sqrt()
         return met, own, norm, total - own, across
 
-    def see(self, time: float, state: Float[Tensor, "batch m"]) -> Seen:
+    def see(self, time: float, state: States) -> Seen:
         gaps, radius = self.gaps(state), self.radius(state)
         _, _, norm, radial, across = self._attend(gaps)
         now = torch.full_like(state[:, 0], time, dtype=torch.float64)
         pace, _ = self.schemes.rates(now, radius, radial, norm)
-        return Seen(gaps, radius, norm, pace * across)
+        return gaps, {"radius": radius, "attention_norm": norm, "speed": pace * across}
 
-    def size(
-        self, error: Float[Tensor, "batch m"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch"]:
+    def size(self, error: States, state: States) -> Scalars:
         """As a share of the swarm's widest gap, so that the digits last through a collapse."""
         widest = self.gaps(state).abs().amax((-2, -1)).clamp_min(max(self.floor, TINY))
         off = self.gaps(error).abs().amax((-2, -1)) / widest

@@ -15,11 +15,11 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headgauge.errors import InputError
-from headgauge.particles.systems import System
+from headgauge.particles.systems import Scalars, Some, States, System
 from headgauge.particles.tableaus import EIGHTH, FIFTH, Tableau, combine
 
 LOOSE = 1e-6  # from here on the method of order 5 is cheaper
@@ -30,26 +30,14 @@ _LONG = 1 << 12  # numbers of a state from which on a copy of its stages is slow
 _SMALLEST = 1e-14  # a step below this share of the time means the field has broken down
 
 
-Saved = Callable[[int, Int[Tensor, "some"], Float[Tensor, "some m"]], object]
+Asked = Sequence[float] | Float[Tensor, "times"]
+Saved = Callable[[int, Some, Float[Tensor, "some m"]], object]
 """Called with the number of a saved time, the trajectories that reached it, and their states."""
 
 
-@dataclass
-class Work:
-    """What an integration cost: steps over all trajectories, and evaluations of the field."""
-
-    accepted: int = 0
-    rejected: int = 0
-    evaluations: int = 0
-
-
 def integrate(
-    system: System,
-    state: Float[Tensor, "batch m"],
-    times: Sequence[float] | Float[Tensor, "times"],
-    saved: Saved,
-    tolerance: float = 1e-9,
-) -> Work:
+    system: System, state: States, times: Asked, saved: Saved, tolerance: float = 1e-9
+) -> None:
     """Carry every trajectory from time 0 through all `times`, saving the states there."""
     asked = torch.as_tensor(times, dtype=torch.float64, device="cpu").tolist()
     ordered = bool(asked) and asked[0] >= 0 and all(a < b for a, b in pairwise(asked))
@@ -57,29 +45,21 @@ def integrate(
         raise InputError("the saved times must be increasing, finite and not negative")
     if not 0 < tolerance < 1:
         raise InputError(f"the tolerance must be between 0 and 1, got {tolerance:g}")
-    run = _Run(
-        FIFTH if tolerance >= LOOSE else EIGHTH,
-        torch.float32 if tolerance >= SINGLE else state.dtype,
-        tolerance,
-        saved,
-        Work(),
-    )
+    run = _Run(FIFTH if tolerance >= LOOSE else EIGHTH, tolerance, saved)
+    working = torch.float32 if tolerance >= SINGLE else state.dtype
     if asked[0] == 0:
         saved(0, torch.arange(len(state), device=state.device), state)
     step = torch.full_like(state[:, 0], 1e-2 * min(asked[-1], 1.0))
     for start, stop in pairwise((0.0, *system.breaks(asked[-1]), asked[-1])):
         if stop > start:
             within = [(place, at) for place, at in enumerate(asked) if start < at <= stop]
-            here = system.between(start, stop).to(run.working)
-            state, step = run.segment(here, state, step, (start, stop), within)
-    return run.work
+            here = system.between(start, stop, working)
+            slope = here.field(torch.full_like(step, start), state.to(working))
+            state, step = run.segment(here, state, slope, step, (start, stop), within)
 
 
 def states_at(
-    system: System,
-    state: Float[Tensor, "batch m"],
-    times: Sequence[float] | Float[Tensor, "times"],
-    tolerance: float = 1e-9,
+    system: System, state: States, times: Asked, tolerance: float = 1e-9
 ) -> Float[Tensor, "batch times m"]:
     """The states at all `times` together, where they are few."""
     kept = state.new_empty(len(state), len(times), state.shape[1])
@@ -91,45 +71,34 @@ def states_at(
     return kept
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Run:
     """What stays the same from the first step to the last."""
 
     tableau: Tableau
-    working: torch.dtype
     tolerance: float
     saved: Saved
-    work: Work
 
     def segment(
         self,
         system: System,
-        state: Float[Tensor, "batch m"],
-        step: Float[Tensor, "batch"],
+        state: States,
+        slope: States,
+        step: Scalars,
         span: tuple[float, float],
         within: Sequence[tuple[int, float]],
-    ) -> tuple[Float[Tensor, "batch m"], Float[Tensor, "batch"]]:
+    ) -> tuple[States, Scalars]:
         """From one break to the next; those that have arrived leave the batch."""
         start, stop = span
         final, final_step = torch.empty_like(state), step.clone()
         alive = torch.arange(len(state), device=state.device)
         time = torch.full_like(step, start)
-        slope = system.field(time, state.to(self.working))
-        self.work.evaluations += len(alive)
-        steps = 0
-        while len(alive):
-            steps += 1
-            if steps > _MOST_STEPS:
-                raise InputError(
-                    f"after {_MOST_STEPS} steps a trajectory is at t = {float(time.min()):.4g} of "
-                    f"{stop:g}: its field jumps or is too steep for this tolerance"
-                )
+        for _ in range(_MOST_STEPS):
             left = stop - time
             # What would leave a crumb goes all the way.
             last = step >= 0.99 * left
             size = torch.where(last, left, step)
             trial = _Trial(self.tableau, system, time, state, slope, size)
-            self.work.evaluations += self.tableau.stages * len(alive)
             good, step = self._judge(trial, step, last)
             arrived = torch.where(last, torch.full_like(time, stop), time + size)
             self._save(trial, good, arrived, alive, within)
@@ -140,17 +109,22 @@ class _Run:
             if bool(done.any()):
                 final[alive[done]], final_step[alive[done]] = state[done], step[done]
                 keep = (~done).nonzero()[:, 0]
+                if not len(keep):
+                    return final, final_step
                 alive, time, state, slope, step = (
                     each[keep] for each in (alive, time, state, slope, step)
                 )
-                system = system.rows(keep) if len(keep) else system
-        return final, final_step
+                system = system.rows(keep)
+        raise InputError(
+            f"after {_MOST_STEPS} steps a trajectory is at t = {float(time.min()):.4g} of "
+            f"{stop:g}: its field jumps or is too steep for this tolerance"
+        )
 
     def _judge(
-        self, trial: "_Trial", step: Float[Tensor, "batch"], last: Bool[Tensor, "batch"]
-    ) -> tuple[Bool[Tensor, "batch"], Float[Tensor, "batch"]]:
+        self, trial: "_Trial", step: Scalars, last: Bool[Tensor, "batch"]
+    ) -> tuple[Bool[Tensor, "batch"], Scalars]:
         """Which steps are good, and how long each trajectory's next one is."""
-        size, order = trial.size, self.tableau.order
+        size = trial.size
         # Where the field overflows there is no error to speak of: try a shorter step.
         error = (trial.error() / self.tolerance).to(size.dtype).nan_to_num(math.inf, math.inf)
         good = error <= 1
@@ -159,20 +133,18 @@ class _Run:
             raise InputError(
                 "a trajectory cannot be followed to this tolerance: its steps become too small"
             )
-        factor = (_SAFETY * error.clamp_min(1e-10) ** (-1 / order)).clamp(_LEAST, _MOST)
+        power = -1 / self.tableau.order
+        factor = (_SAFETY * error.clamp_min(1e-10) ** power).clamp(_LEAST, _MOST)
         proposed = size * torch.where(good, factor, factor.clamp_max(1.0))
         # A step that was cut short by the end says nothing against the one before it.
-        proposed = torch.where(good & last, torch.maximum(step, proposed), proposed)
-        self.work.accepted += int(good.sum())
-        self.work.rejected += int((~good).sum())
-        return good, proposed
+        return good, torch.where(good & last, torch.maximum(step, proposed), proposed)
 
     def _save(
         self,
         trial: "_Trial",
         good: Bool[Tensor, "batch"],
-        arrived: Float[Tensor, "batch"],
-        alive: Int[Tensor, "batch"],
+        arrived: Scalars,
+        alive: Some,
         within: Sequence[tuple[int, float]],
     ) -> None:
         """Hand out the saved times that lie in the step each trajectory has just made."""
@@ -181,7 +153,6 @@ class _Run:
             if earliest < at <= latest:
                 due = (good & (trial.time < at) & (at <= arrived)).nonzero()[:, 0]
                 if len(due):
-                    self.work.evaluations += trial.prepare()
                     self.saved(number, alive[due], trial.system.project(trial.at(due, at)))
 
 
@@ -192,10 +163,10 @@ class _Trial:
         self,
         tableau: Tableau,
         system: System,
-        time: Float[Tensor, "batch"],
-        state: Float[Tensor, "batch m"],
-        slope: Float[Tensor, "batch m"],
-        size: Float[Tensor, "batch"],
+        time: Scalars,
+        state: States,
+        slope: States,
+        size: Scalars,
     ) -> None:
         self.tableau, self.system = tableau, system
         self.time, self.size, self.before = time, size, state
@@ -215,29 +186,22 @@ class _Trial:
         slope = self.system.field(self.time + share * self.size, point)
         torch.mul(slope, self._step, out=self.changes[stage])
 
-    def error(self) -> Float[Tensor, "batch"]:
+    def error(self) -> Scalars:
         state = self.state.to(self.changes.dtype)
         return self.tableau.error(self.changes, lambda error: self.system.size(error, state))
 
-    def prepare(self) -> int:
-        """The stages that only the dense output needs, once; how many evaluations they took."""
-        if self._prepared:
-            return 0
-        for extra, (row, share) in enumerate(self.tableau.extra):
-            self._stage(self.tableau.stages + 1 + extra, row, share)
-        self._prepared = True
-        return len(self.tableau.extra) * len(self.time)
-
-    def at(self, rows: Int[Tensor, "some"], time: float) -> Float[Tensor, "some m"]:
+    def at(self, rows: Some, time: float) -> Float[Tensor, "some m"]:
         """The states of some trajectories at a time within their step."""
+        if not self._prepared:  # the stages that only the dense output needs
+            for extra, (row, share) in enumerate(self.tableau.extra):
+                self._stage(self.tableau.stages + 1 + extra, row, share)
+            self._prepared = True
         if self.before.shape[1] < _LONG:
             return self._dense(rows, time)
         # Picking rows would copy all their stages; a slice does not.
         return torch.cat([self._dense(slice(row, row + 1), time) for row in rows.tolist()])
 
-    def _dense(self, rows: Int[Tensor, "some"] | slice, time: float) -> Float[Tensor, "some m"]:
+    def _dense(self, rows: Some | slice, time: float) -> Float[Tensor, "some m"]:
         share = ((time - self.time[rows]) / self.size[rows]).to(self.changes.dtype)
-        moved = None
-        if self.tableau.extra:
-            moved = (self.state[rows] - self.before[rows]).to(self.changes.dtype)
+        moved = (self.state[rows] - self.before[rows]).to(self.changes.dtype)
         return self.before[rows] + self.tableau.dense(self.changes[:, rows], moved, share)

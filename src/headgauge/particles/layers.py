@@ -31,14 +31,9 @@ def stack(
     for layer in range(layers):
         time = layer * step
         # A layer belongs to the stretch of time it starts in, a break included.
-        weights = attention.weights
-        matrices = None if weights.identity else weights.at(time + 1e-9 * step)
+        matrices = attention.matrices(time + 1e-9 * step)
         output = attention.output(normalize(stream, dim=-1), matrices)
-        stream = scheme.step(stream, output, step, _inside(scheme, time, step))
+        # One that starts at a break is behind it.
+        near = any(abs(time - each) <= 1e-9 * step for each in scheme.breaks())
+        stream = scheme.step(stream, output, step, time + 1e-6 * step * near)
         yield time + step, stream
-
-
-def _inside(scheme: Scheme, time: float, step: float) -> float:
-    """The layer's time; one that starts at a break is behind it."""
-    near = any(abs(time - each) <= 1e-9 * step for each in scheme.breaks())
-    return time + 1e-6 * step if near else time

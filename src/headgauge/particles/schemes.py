@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headgauge.errors import InputError
+from headgauge.theory.dynamics import schemes as theory
 from headgauge.theory.dynamics.schemes import (
     LnScaling,
     LnScalingPre,
@@ -25,6 +26,8 @@ SCHEMES: dict[str, type[Scheme]] = {
     scheme.name: scheme for scheme in (PostLn, PreLn, MixLn, PeriLn, NGpt, LnScaling)
 }
 VARIANTS: dict[str, type[Scheme]] = {LnScalingPre.name: LnScalingPre}
+
+PerToken = Float[Tensor, "batch *n"]
 
 
 def names() -> tuple[str, ...]:
@@ -48,56 +51,62 @@ def get(name: str, **options: Any) -> Scheme:
 
 @dataclass(frozen=True, eq=False)
 class SchemeBatch:
-    """`schemes`, and which of them each trajectory follows."""
+    """The scheme of each trajectory."""
 
-    schemes: tuple[Scheme, ...]
-    which: Int[Tensor, "batch"]
+    each: tuple[Scheme, ...]
 
     @staticmethod
-    def of(schemes: Scheme | Sequence[Scheme], batch: int, device: torch.device) -> "SchemeBatch":
+    def of(schemes: Scheme | Sequence[Scheme], batch: int) -> "SchemeBatch":
         """One scheme for all trajectories, or one for each."""
         if isinstance(schemes, Scheme):
             schemes = [schemes] * batch
         if len(schemes) != batch:
             raise InputError(f"{len(schemes)} schemes for {batch} trajectories")
-        distinct = tuple(dict.fromkeys(schemes))
-        which = [distinct.index(scheme) for scheme in schemes]
-        return SchemeBatch(distinct, torch.tensor(which, dtype=torch.long, device=device))
+        return SchemeBatch(tuple(schemes))
 
     def rows(self, index: Int[Tensor, "some"]) -> "SchemeBatch":
         """These trajectories alone."""
-        return SchemeBatch(self.schemes, self.which[index])
+        return SchemeBatch(tuple(self.each[place] for place in index.tolist()))
 
     def breaks(self) -> set[float]:
-        return {each for scheme in self.schemes for each in scheme.breaks()}
+        return {time for scheme in self.each for time in scheme.breaks()}
 
     def between(self, start: float, end: float) -> "SchemeBatch":
         """The schemes as they are between two breaks."""
-        return SchemeBatch(tuple(each.between(start, end) for each in self.schemes), self.which)
+        return SchemeBatch(tuple(scheme.between(start, end) for scheme in self.each))
 
     def rates(
-        self,
-        time: Float[Tensor, "batch"],
-        radius: Float[Tensor, "batch *n"],
-        radial: Float[Tensor, "batch *n"],
-        norm: Float[Tensor, "batch *n"],
-    ) -> tuple[Float[Tensor, "batch *n"], Float[Tensor, "batch *n"]]:
+        self, time: Float[Tensor, "batch"], radius: PerToken, radial: PerToken, norm: PerToken
+    ) -> tuple[PerToken, PerToken]:
         """1/s_j and r'_j of every token."""
-        pace, growth = torch.empty_like(norm), torch.empty_like(norm)
-        now = time.reshape(-1, *[1] * (norm.ndim - 1)).expand_as(norm)
-        for scheme, mine in self._each:
-            parts = scheme.rates(now[mine], radius[mine], radial[mine], norm[mine])
-            pace[mine], growth[mine] = (part.to(norm.dtype) for part in parts)
+        shape = (-1, *[1] * (norm.ndim - 1))
+        gain = torch.ones_like(norm, dtype=torch.float64)
+        for scheme, own in self._groups:
+            if type(scheme).gain is not Scheme.gain:  # else it is 1
+                gain[own] = scheme.gain(time[own].reshape(shape), norm[own]).double()
+        grows = self._grows(time) if self.breaks() else self._always
+        parts = theory.rates(gain, grows.to(norm.device).reshape(shape), radius, radial)
+        pace, growth = (part.to(norm.dtype) for part in parts)
         return pace, growth
 
     @cached_property
-    def _each(self) -> list[tuple[Scheme, slice | Int[Tensor, "some"]]]:
-        """Each scheme that has trajectories, and which: a slice where they stand together."""
-        found = []
-        for place, scheme in enumerate(self.schemes):
-            mine = (self.which == place).nonzero()[:, 0]
-            if len(mine):
-                first, last = int(mine[0]), int(mine[-1])
-                together = last - first + 1 == len(mine)
-                found.append((scheme, slice(first, last + 1) if together else mine))
-        return found
+    def _always(self) -> Bool[Tensor, "batch"]:
+        """Which streams grow, where no scheme has a break."""
+        return self._grows(torch.zeros(len(self.each), device="cpu"))
+
+    def _grows(self, time: Float[Tensor, "batch"]) -> Bool[Tensor, "batch"]:
+        grows = torch.empty_like(time, dtype=torch.bool)
+        for scheme, own in self._groups:
+            grows[own] = scheme.grows(time[own])
+        return grows
+
+    @cached_property
+    def _groups(self) -> list[tuple[Scheme, slice | list[int]]]:
+        """Each scheme and its trajectories: a slice where they stand together."""
+        found: dict[Scheme, list[int]] = {}
+        for place, scheme in enumerate(self.each):
+            found.setdefault(scheme, []).append(place)
+        return [
+            (scheme, slice(own[0], own[-1] + 1) if own[-1] - own[0] < len(own) else own)
+            for scheme, own in found.items()
+        ]

@@ -28,14 +28,11 @@ def equiangular(tokens: int, dim: int, gamma: float = 0.0) -> Float[Tensor, "n d
 def uniform(tokens: int, dim: int, seed: int) -> Float[Tensor, "n d"]:
     """Independent uniform directions."""
     source = torch.Generator().manual_seed(seed)
-    drawn = torch.randn(tokens, dim, dtype=torch.float64, generator=source)
-    return normalize(drawn, dim=-1)
+    return normalize(torch.randn(tokens, dim, dtype=torch.float64, generator=source), dim=-1)
 
 
 def cone(tokens: int, dim: int, width: float, seed: int) -> Float[Tensor, "n d"]:
     """Directions within about `width` radians of the first axis."""
-    source = torch.Generator().manual_seed(seed)
-    drawn = torch.randn(tokens, dim, dtype=torch.float64, generator=source)
     around = torch.zeros(dim, dtype=torch.float64)
     around[0] = 1.0
-    return normalize(around + width * normalize(drawn, dim=-1), dim=-1)
+    return normalize(around + width * uniform(tokens, dim, seed), dim=-1)

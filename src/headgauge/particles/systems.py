@@ -19,6 +19,11 @@ from headgauge.particles.attention import Attention, Projections
 from headgauge.particles.schemes import Scheme, SchemeBatch
 from headgauge.theory.dynamics.observables import gaps_of
 
+Scalars = Float[Tensor, "batch"]
+States = Float[Tensor, "batch m"]
+PerToken = Float[Tensor, "batch n"]
+Some = Int[Tensor, "some"]  # numbers of trajectories
+
 
 @dataclass(frozen=True, eq=False)
 class System(ABC):
@@ -30,25 +35,17 @@ class System(ABC):
     schemes: SchemeBatch = field(kw_only=True)
 
     @abstractmethod
-    def field(
-        self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch m"]: ...
+    def field(self, time: Scalars, state: States) -> States: ...
 
     @abstractmethod
-    def size(
-        self, error: Float[Tensor, "batch m"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch"]:
+    def size(self, error: States, state: States) -> Scalars:
         """How large an error is, as the tolerance counts."""
 
     @abstractmethod
-    def rows(self, index: Int[Tensor, "some"]) -> "System":
+    def rows(self, index: Some) -> "System":
         """The system of some of the trajectories."""
 
-    @abstractmethod
-    def to(self, dtype: torch.dtype) -> "System":
-        """The same in another precision."""
-
-    def project(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch m"]:
+    def project(self, state: States) -> States:
         """The nearest state that can be."""
         return state
 
@@ -56,19 +53,13 @@ class System(ABC):
         """Times at which the field jumps."""
         return tuple(sorted(time for time in self.schemes.breaks() if 0 < time < end))
 
-    def between(self, start: float, end: float) -> "System":
-        """The system as it is between two breaks."""
+    def between(self, start: float, end: float, dtype: torch.dtype) -> "System":
+        """The system as it is between two breaks; `dtype` is the precision of the stages."""
         return replace(self, schemes=self.schemes.between(start, end))
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """A swarm at one time, as the observables want it."""
-
-    gaps: Float[Tensor, "batch n n"]
-    radius: Float[Tensor, "batch n"]
-    attention_norm: Float[Tensor, "batch n"]
-    speed: Float[Tensor, "batch n"]  # ‖θ'_j‖
+Seen = tuple[Float[Tensor, "batch n n"], dict[str, PerToken]]
+"""Of a swarm at one time the gaps, and by name r_j, ‖A_j‖ and ‖θ'_j‖."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,30 +71,21 @@ class Swarm(System):
     matrices: Projections | None = field(default=None, kw_only=True)
 
     @abstractmethod
-    def see(self, time: float, state: Float[Tensor, "batch m"]) -> Seen:
-        """What the observables are made of."""
+    def see(self, time: float, state: States) -> Seen:
+        """What the observables are made of, in the state's precision."""
 
-    def radius(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch n"]:
+    def radius(self, state: States) -> PerToken:
         return state[:, -self.tokens :]
 
-    def rows(self, index: Int[Tensor, "some"]) -> "Swarm":
-        return replace(
-            self,
-            attention=self.attention.rows(index),
-            matrices=self.matrices and self.matrices.rows(index),
-            schemes=self.schemes.rows(index),
-        )
-
-    def to(self, dtype: torch.dtype) -> "Swarm":
-        matrices = self.matrices and self.matrices.to(dtype)
-        return replace(self, attention=self.attention.to(dtype), matrices=matrices)
+    def rows(self, index: Some) -> "Swarm":
+        attention, schemes = self.attention.rows(index), self.schemes.rows(index)
+        return replace(self, attention=attention, schemes=schemes)
 
     def breaks(self, end: float) -> tuple[float, ...]:
         return tuple(sorted({*super().breaks(end), *self.attention.weights.breaks(end)}))
 
-    def between(self, start: float, end: float) -> "Swarm":
-        weights = self.attention.weights
-        matrices = None if weights.identity else weights.at((start + end) / 2)
+    def between(self, start: float, end: float, dtype: torch.dtype) -> "Swarm":
+        matrices = self.attention.matrices((start + end) / 2, dtype)
         return replace(self, schemes=self.schemes.between(start, end), matrices=matrices)
 
 
@@ -126,31 +108,25 @@ class Particles(Swarm):
         attention: Attention,
         schemes: Scheme | Sequence[Scheme],
         radius: float = 1.0,
-    ) -> "tuple[Particles, Float[Tensor, 'batch m']]":
+    ) -> "tuple[Particles, States]":
         """The system and its first state; one scheme for all trajectories or one for each."""
         batch, tokens, dim = directions.shape
         check_batch(attention, batch, radius)
         weights = attention.weights
         if not weights.identity and weights.dim != dim:
             raise InputError(f"the matrices have {weights.dim} dimensions, the tokens {dim}")
-        if not weights.identity and len(weights.seeds) != batch:
-            raise InputError(f"{len(weights.seeds)} seeds for {batch} trajectories")
-        batched = SchemeBatch.of(schemes, batch, directions.device)
+        batched = SchemeBatch.of(schemes, batch)
         radii = torch.full_like(directions[..., 0], radius)
         state = torch.cat([normalize(directions, dim=-1).flatten(1), radii], 1)
         return Particles(attention, tokens, dim, schemes=batched), state
 
-    def directions(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch n d"]:
+    def directions(self, state: States) -> Float[Tensor, "batch n d"]:
         return state[:, : self.tokens * self.dim].unflatten(1, (self.tokens, self.dim))
 
-    def field(
-        self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch m"]:
+    def field(self, time: Scalars, state: States) -> States:
         return self._move(time, state)[0]
 
-    def _move(
-        self, time: Float[Tensor, "batch"], state: Float[Tensor, "batch m"]
-    ) -> tuple[Float[Tensor, "batch m"], Float[Tensor, "batch n"]]:
+    def _move(self, time: Scalars, state: States) -> tuple[States, PerToken]:
         """θ' and r', and ‖A‖."""
         moved = torch.empty_like(state)
         directions = normalize(self.directions(state), dim=-1)
@@ -163,22 +139,20 @@ class Particles(Swarm):
         self.radius(moved).copy_(growth)
         return moved, norm
 
-    def see(self, time: float, state: Float[Tensor, "batch m"]) -> Seen:
+    def see(self, time: float, state: States) -> Seen:
         """Where the matrices change at `time`, with the new ones."""
-        weights = self.attention.weights
-        here = self if weights.identity else replace(self, matrices=weights.at(time, state.dtype))
         now = torch.full_like(state[:, 0], time, dtype=torch.float64)
+        here = replace(self, matrices=self.attention.matrices(time, state.dtype))
         moved, norm = here._move(now, state)
         gaps = gaps_of(normalize(self.directions(state), dim=-1))
-        return Seen(gaps, self.radius(state), norm, self.directions(moved).norm(dim=-1))
+        speed = self.directions(moved).norm(dim=-1)
+        return gaps, {"radius": self.radius(state), "attention_norm": norm, "speed": speed}
 
-    def project(self, state: Float[Tensor, "batch m"]) -> Float[Tensor, "batch m"]:
+    def project(self, state: States) -> States:
         directions = normalize(self.directions(state), dim=-1)
         return torch.cat([directions.flatten(1), self.radius(state)], 1)
 
-    def size(
-        self, error: Float[Tensor, "batch m"], state: Float[Tensor, "batch m"]
-    ) -> Float[Tensor, "batch"]:
+    def size(self, error: States, state: States) -> Scalars:
         """The farthest any token is off, in radians; of a radius, as a share of it."""
         off = self.directions(error).norm(dim=-1).amax(-1)
         longer = (self.radius(error) / self.radius(state)).abs().amax(-1)

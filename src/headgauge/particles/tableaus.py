@@ -2,10 +2,10 @@
 
 Both hand out an error estimate and a dense output. Order 5 has six stages and its dense output
 costs nothing more; order 8 has twelve, and three more where a state within a step is asked for,
-which pays from about seven digits on.
+which pays from about seven digits on. Stage s is at the share c[s] of the step, from the changes
+a[s] of those before it.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -14,90 +14,52 @@ from jaxtyping import Float
 from scipy.integrate import DOP853, RK45
 from torch import Tensor
 
-Size = Callable[[Float[Tensor, "batch m"]], Float[Tensor, "batch"]]
+from headgauge.particles.systems import Scalars, States
+
+Size = Callable[[States], Scalars]
 Changes = Float[Tensor, "stages batch m"]  # h·k of each stage; the last is that of the step's end
 
 
-def combine(
-    coefficients: np.ndarray,
-    changes: Float[Tensor, "stages batch m"],
-    start: Float[Tensor, "batch m"] | None = None,
-) -> Float[Tensor, "batch m"]:
+def combine(coefficients: np.ndarray, changes: Changes, start: States | None = None) -> States:
     """Σ_s c_s h k_s, added to `start` if there is one, in one pass."""
     weights = torch.as_tensor(coefficients, dtype=changes.dtype, device=changes.device)
     found = (weights @ changes[: len(weights)].flatten(1)).reshape(changes.shape[1:])
     return found if start is None else found.add_(start)
 
 
-class Tableau(ABC):
-    """Stage s is at the share c[s] of the step, from the changes a[s] of those before it."""
-
-    order: int
-    a: np.ndarray
-    b: np.ndarray
-    c: np.ndarray
-    extra: tuple[tuple[np.ndarray, float], ...] = ()  # further stages, for the dense output alone
-
-    @property
-    def stages(self) -> int:
-        return len(self.b)
-
-    @abstractmethod
-    def error(self, changes: Float[Tensor, "stages batch m"], size: Size) -> Float[Tensor, "batch"]:
-        """How far the step is off, at most about."""
-
-    @abstractmethod
-    def dense(
-        self,
-        changes: Float[Tensor, "stages batch m"],
-        moved: Float[Tensor, "batch m"] | None,
-        share: Float[Tensor, "batch"],
-    ) -> Float[Tensor, "batch m"]:
-        """How far the state has moved at a share of the step; `moved` is the whole of it.
-
-        A method without `extra` stages does not look at `moved`.
-        """
-
-
-class _Fifth(Tableau):
+class Fifth:
     order = 5
     a, b, c = RK45.A, RK45.B, RK45.C
+    stages = len(b)
+    extra: tuple[tuple[np.ndarray, float], ...] = ()  # further stages, for the dense output alone
 
-    def error(self, changes: Float[Tensor, "stages batch m"], size: Size) -> Float[Tensor, "batch"]:
+    def error(self, changes: Changes, size: Size) -> Scalars:
+        """How far the step is off, at most about."""
         return size(combine(RK45.E, changes))
 
-    def dense(
-        self,
-        changes: Float[Tensor, "stages batch m"],
-        moved: Float[Tensor, "batch m"] | None,
-        share: Float[Tensor, "batch"],
-    ) -> Float[Tensor, "batch m"]:
+    def dense(self, changes: Changes, moved: States, share: Scalars) -> States:
+        """How far the state has moved at a share of the step; `moved` is the whole of it."""
         powers = torch.stack([share ** (power + 1) for power in range(RK45.P.shape[1])])
         weights = torch.as_tensor(RK45.P, dtype=changes.dtype, device=changes.device) @ powers
         return (weights.mT[:, None] @ changes[: len(weights)].transpose(0, 1))[:, 0]
 
 
-class _Eighth(Tableau):
+class Eighth:
     order = 8
     a, b, c = DOP853.A, DOP853.B, DOP853.C
+    stages = len(b)
     extra = tuple(
         (row[: 13 + place], float(share))
         for place, (row, share) in enumerate(zip(DOP853.A_EXTRA, DOP853.C_EXTRA, strict=True))
     )
 
-    def error(self, changes: Float[Tensor, "stages batch m"], size: Size) -> Float[Tensor, "batch"]:
+    def error(self, changes: Changes, size: Size) -> Scalars:
         """Hairer's combination of the estimates of order five and three."""
         fifth, third = size(combine(DOP853.E5, changes)), size(combine(DOP853.E3, changes))
         whole = (fifth.square() + 0.01 * third.square()).sqrt()
         return fifth.square() / whole.clamp_min(1e-30)
 
-    def dense(
-        self,
-        changes: Float[Tensor, "stages batch m"],
-        moved: Float[Tensor, "batch m"] | None,
-        share: Float[Tensor, "batch"],
-    ) -> Float[Tensor, "batch m"]:
-        assert moved is not None
+    def dense(self, changes: Changes, moved: States, share: Scalars) -> States:
         first, last = changes[0], changes[self.stages]
         parts = [moved, first - moved, 2 * moved - (last + first)]
         parts += [combine(row, changes) for row in DOP853.D]
@@ -108,4 +70,5 @@ class _Eighth(Tableau):
         return found
 
 
-FIFTH, EIGHTH = _Fifth(), _Eighth()
+Tableau = Fifth | Eighth
+FIFTH, EIGHTH = Fifth(), Eighth()

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from headgauge.registry.names import scheme
+from headgauge.registry.names import SCHEMES
 from headgauge.report.table import Column, Table
 
 _SWARM = ["weights", "scheme"]
@@ -16,10 +16,8 @@ def velocity_table(rates: pl.DataFrame, tokens: int, beta: float) -> Table:
 
 def final_table(rates: pl.DataFrame) -> Table:
     """How 1 − γ ends, as a slope of its logarithm."""
-    title = "Slope of log(1 − γ) in the end"
-    return _rates_table(
-        title, rates.filter(quantity="final rate"), {"law": "law", "against": "over"}
-    )
+    words, rows = {"law": "law", "against": "over"}, rates.filter(quantity="final rate")
+    return _rates_table("Slope of log(1 − γ) in the end", rows, words)
 
 
 def _rates_table(title: str, rates: pl.DataFrame, words: dict[str, str]) -> Table:
@@ -52,4 +50,4 @@ def collapse_table(collapse: pl.DataFrame, swarms: pl.DataFrame) -> Table:
 
 
 def _scheme_column(frame: pl.DataFrame) -> Column:
-    return Column("scheme", [scheme(name).title for name in frame["scheme"]], "left", key=True)
+    return Column("scheme", [SCHEMES[name].title for name in frame["scheme"]], "left", key=True)

@@ -14,12 +14,17 @@ from headgauge.options import keywords
 from headgauge.options.commands import SimulateOptions
 from headgauge.particles import schemes
 from headgauge.particles.attention import WEIGHTS
-from headgauge.particles.schemes import Scheme
-from headgauge.simulation.swarms import STEEPEST, SwarmKind
+from headgauge.simulation.swarms import SwarmKind, check_beta
 
 PARTS = ("curves", "rates", "swarms", "phase", "sphere")
 LONGEST = 1e6  # a horizon; the slowest of the schemes has ended by then, or never does
 MOST = 100_000  # seeds, heads, particles
+_WHOLE = {  # by option: from where to where
+    **dict.fromkeys(("seeds", "phase_seeds", "phase_betas"), (1, MOST)),
+    **dict.fromkeys(("sphere_particles", "heads"), (1, MOST)),
+    "seed": (0, LARGEST),
+    **dict.fromkeys(("tokens", "dim", "phase_tokens"), (2, LARGEST)),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,27 +41,21 @@ class SimulationSettings(SimulateOptions):
     sphere_particles: int = 48
 
     def __post_init__(self) -> None:
-        for name in self.schemes:
-            schemes.get(name)
         normalizers.get(self.rule)
-        _among("weights", self.weights, WEIGHTS)
-        _among("part", self.parts, PARTS)
+        for what, given, known in (("weights", self.weights, WEIGHTS), ("part", self.parts, PARTS)):
+            for unknown in (each for each in given if each not in known):
+                raise InputError(f"no {what} named {unknown!r}; there are {', '.join(known)}")
         if not 0 < self.horizon <= LONGEST:
             raise InputError(
                 f"the horizon must be above 0 and at most {LONGEST:g}, got {self.horizon:g}"
             )
-        for what in ("beta", "random_beta"):
-            given = getattr(self, what)
-            if given is not None and not 0 < given <= STEEPEST:
-                raise InputError(f"β must be above 0 and at most {STEEPEST:g}, got {given:g}")
+        check_beta(self.beta)
+        check_beta(self.beta if self.random_beta is None else self.random_beta)
         for what in ("alpha", "decay", "switch"):
             if not math.isfinite(getattr(self, what)):
                 raise InputError(f"{what} must be a number, got {getattr(self, what):g}")
-        for what in ("seeds", "phase_seeds", "phase_betas", "sphere_particles", "heads"):
-            check_whole(what, getattr(self, what), 1, MOST)
-        check_whole("seed", self.seed, 0, LARGEST)
-        for what in ("tokens", "dim", "phase_tokens"):
-            check_whole(what, getattr(self, what), 2, LARGEST)
+        for what, limits in _WHOLE.items():
+            check_whole(what, getattr(self, what), *limits)
         if not self.phase_dims or min(self.phase_dims) < 2:
             raise InputError("a phase diagram needs 2 dimensions or more")
         for what in ("schemes", "weights", "parts"):
@@ -70,49 +69,32 @@ class SimulationSettings(SimulateOptions):
         self.chosen()
         self.kinds()
 
-    def chosen(self) -> list[Scheme]:
+    def chosen(self) -> list[schemes.Scheme]:
         """The schemes with their parameters."""
-        options: dict[str, dict[str, float]] = {
-            "ngpt": {"alpha": self.alpha, "decay": self.decay},
-            "mix_ln": {"switch": self.switch},
-        }
+        options = {"ngpt": {"alpha": self.alpha, "decay": self.decay}}
+        options["mix_ln"] = {"switch": self.switch}
         return [schemes.get(name, **options.get(name, {})) for name in self.schemes]
 
     def kinds(self) -> list[SwarmKind]:
         """One kind of swarm per kind of matrices."""
         random = self.dim**0.5 if self.random_beta is None else self.random_beta
+        seeds = tuple(range(self.seed, self.seed + self.seeds))
+        same = {name: getattr(self, name) for name in ("heads", "causal", "rule", "radius")}
         return [
             SwarmKind(
-                tokens=self.tokens,
-                dim=self.dim,
-                beta=self.beta if weights == "identity" else random,
-                weights=weights,
-                heads=self.heads,
-                causal=self.causal,
-                rule=self.rule,
-                radius=self.radius,
-                seeds=tuple(range(self.seed, self.seed + self.seeds)),
+                self.tokens,
+                self.dim,
+                self.beta if weights == "identity" else random,
+                weights,
+                seeds=seeds,
+                **same,
             )
             for weights in self.weights
         ]
 
-    def memory(self) -> int:
-        """Bytes that the swarms need at the least; every pair of tokens is simulated."""
-        if "swarms" not in self.parts:
-            return 0
-        drawn = self.weights != ("identity",)
-        pair = 25 if drawn else 100
-        pairs = pair * len(self.schemes) * self.tokens**2
-        return pairs + 8 * self.tokens * self.dim + (64 * self.dim**2 if drawn else 0)
-
-    def times(self, until: float, count: int) -> Float[Tensor, "times"]:
+    @staticmethod
+    def times(until: float, count: int) -> Float[Tensor, "times"]:
         return torch.linspace(0.0, until, count, dtype=torch.float64)
 
     def as_dict(self) -> dict[str, Any]:
         return keywords(self)
-
-
-def _among(what: str, given: tuple[str, ...], known: tuple[str, ...]) -> None:
-    for each in given:
-        if each not in known:
-            raise InputError(f"no {what} named {each!r}; there are {', '.join(known)}")

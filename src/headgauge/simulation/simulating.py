@@ -10,30 +10,25 @@ same folder does what is left.
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import psutil
-import torch
 
 from headgauge.devices import check_device
 from headgauge.errors import InputError
 from headgauge.options import takes
-from headgauge.runs import SIMULATION, RunFolder, manifest
-from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
+from headgauge.runs import SIMULATION, RunFolder, frame_schema, manifest
 from headgauge.runs.manifest import first_manifest
-from headgauge.runs.schema import frame_schema
-from headgauge.simulation.phase import phase_diagram
+from headgauge.simulation import tables
 from headgauge.simulation.result import Simulation
-from headgauge.simulation.rows import curve_rows, rate_rows, sphere_rows
-from headgauge.simulation.settings import SimulationSettings
+from headgauge.simulation.settings import PARTS, SimulationSettings
 from headgauge.simulation.swarms import swarms
 from headgauge.threads import begin
 
-CURVE_TIMES, SWARM_TIMES, PHASE_TIMES, SPHERE_TIMES = 241, 51, 61, 61
-LATER = 3  # the curves and the phase diagram go on for so many horizons
-LARGEST_BETA = 12.0  # of the phase diagram
+SWARM_TIMES = 51
 PSEUDOCODE = (
     "arXiv 2510.22026: the continuous systems of six normalisation schemes, their equiangular "
     "reduction, swarms of particles, the phase diagram over time and β"
@@ -66,89 +61,70 @@ def run_settings(
     check_device(device, double=True)
     _check_memory(settings, device)
     report = progress or (lambda part, share: None)
-    chosen, beta, radius = settings.chosen(), settings.beta, settings.radius
-    later = settings.times(LATER * settings.horizon, CURVE_TIMES)
-    looked = settings.times(settings.horizon, SPHERE_TIMES)
-    particles, seed = settings.sphere_particles, settings.seed
-    parts = {
-        "curves": lambda: {"curves": curve_rows(chosen, settings.tokens, beta, later, radius)},
-        "rates": lambda: {"rates": rate_rows(chosen, settings.tokens, beta, radius)},
-        "swarms": lambda: _swarms(settings, device, lambda share: report("swarms", share)),
-        "phase": lambda: {"phase": _phase(settings, device, lambda share: report("phase", share))},
-        "sphere": lambda: {"sphere": sphere_rows(chosen, particles, beta, looked, seed, radius)},
-    }
-    if out is None:
-        made: dict[str, list[dict[str, Any]]] = {}
-        for name, part in parts.items():
-            report(name, 0.0)
-            made |= part() if name in settings.parts else {}
-        tables = {name: _frame(name, made.get(name, [])) for name in DYNAMICS_TABLES}
-        return Simulation(first_manifest(settings.as_dict()), tables)
-    folder = RunFolder.open(out, settings.as_dict(), SIMULATION)
-    folder.describe(
-        manifest(settings.as_dict(), device, research_type="simulation", pseudocode=PSEUDOCODE)
-    )
-    for name, part in parts.items():
-        wanted = ("collapse", "swarms") if name == "swarms" else (name,)
-        if all(folder.has(each) for each in wanted):
+    made: dict[str, pl.DataFrame] = {}
+    folder = None
+    if out is not None:
+        folder = RunFolder.open(out, settings.as_dict(), SIMULATION)
+        told = {"research_type": "simulation", "pseudocode": PSEUDOCODE}
+        folder.describe(manifest(settings.as_dict(), device, **told))
+    for part in PARTS:
+        names = ("collapse", "swarms") if part == "swarms" else (part,)
+        if folder is not None and all(folder.has(name) for name in names):
             continue
-        report(name, 0.0)
+        report(part, 0.0)
         began = time.perf_counter()
-        rows = part() if name in settings.parts else {}
-        for each in wanted:
-            folder.write(each, _frame(each, rows.get(each, [])), time.perf_counter() - began)
+        how = settings, device, partial(report, part)
+        rows = _rows(part, *how) if part in settings.parts else {}
+        for name in names:
+            schema = frame_schema(SIMULATION.tables[name])
+            made[name] = pl.DataFrame(rows.get(name, []), schema=schema)
+            if folder is not None:
+                folder.write(name, made[name], time.perf_counter() - began)
+    if folder is None or out is None:
+        return Simulation(
+            first_manifest(settings.as_dict()), {name: made[name] for name in SIMULATION.tables}
+        )
     folder.finish(_notes(settings, folder.read("rates")))
     return Simulation.load(out)
 
 
 def _check_memory(settings: SimulationSettings, device: str) -> None:
-    """Refuse what this machine could never hold, before it is tried."""
-    needed, there = settings.memory(), psutil.virtual_memory().total
-    if device == "cpu" and needed > there:
+    """Refuse what this machine could never hold, before it is tried: every pair is simulated."""
+    tokens, dim, drawn = settings.tokens, settings.dim, settings.weights != ("identity",)
+    pairs = (25 if drawn else 100) * len(settings.schemes) * tokens**2
+    needed = pairs + 8 * tokens * dim + (64 * dim**2 if drawn else 0)  # bytes, at the least
+    there = psutil.virtual_memory().total
+    if "swarms" in settings.parts and device == "cpu" and needed > there:
         raise InputError(
-            f"swarms of {settings.tokens} tokens in {settings.dim} dimensions need "
+            f"swarms of {tokens} tokens in {dim} dimensions need "
             f"{needed / 1e9:.3g} GB of memory or more, there are {there / 1e9:.3g}: use fewer"
         )
 
 
-def _swarms(
-    settings: SimulationSettings, device: str, report: Callable[[float], object]
-) -> dict[str, list[dict[str, Any]]]:
-    times = settings.times(settings.horizon, SWARM_TIMES)
-    kinds = settings.kinds()
-    rows, collapse = [], []
+def _rows(
+    part: str, settings: SimulationSettings, device: str, progress: Callable[[float], object]
+) -> dict[str, tables.Rows]:
+    """By name the rows of the tables that a part makes."""
+    match part:
+        case "curves":
+            return {part: tables.curve_rows(settings)}
+        case "rates":
+            return {part: tables.rate_rows(settings)}
+        case "phase":
+            return {part: tables.phase_rows(settings, device, progress)}
+        case "sphere":
+            return {part: tables.sphere_rows(settings)}
+    times, kinds = settings.times(settings.horizon, SWARM_TIMES), settings.kinds()
+    rows: dict[str, tables.Rows] = {"swarms": [], "collapse": []}
     for place, kind in enumerate(kinds):
-        found = swarms(
-            settings.chosen(),
-            kind,
-            times,
-            settings.tolerance,
-            device,
-            lambda share, place=place: report((place + share) / len(kinds)),
-        )
-        rows += found.rows()
-        collapse += found.collapse()
-    return {"swarms": rows, "collapse": collapse}
 
+        def done(share: float, place: int = place) -> None:
+            progress((place + share) / len(kinds))
 
-def _phase(
-    settings: SimulationSettings, device: str, report: Callable[[float], object]
-) -> list[dict[str, Any]]:
-    betas = torch.linspace(LARGEST_BETA / settings.phase_betas, LARGEST_BETA, settings.phase_betas)
-    return phase_diagram(
-        settings.chosen(),
-        settings.phase_tokens,
-        settings.phase_dims,
-        [round(beta, 6) for beta in betas.tolist()],
-        settings.times(LATER * settings.horizon, PHASE_TIMES),
-        settings.phase_seeds,
-        device,
-        report,
-    )
-
-
-def _frame(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=frame_schema(DYNAMICS_TABLES[name]))
+        found = swarms(settings.chosen(), kind, times, settings.tolerance, device, done)
+        rows["swarms"] += found.rows()
+        rows["collapse"] += found.collapse()
+    return rows
 
 
 def _notes(settings: SimulationSettings, rates: pl.DataFrame) -> list[str]:

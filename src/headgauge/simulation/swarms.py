@@ -7,7 +7,7 @@ steps.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import torch
@@ -16,27 +16,21 @@ from torch import Tensor
 
 from headgauge import normalizers
 from headgauge.errors import InputError
-from headgauge.particles import sphere
-from headgauge.particles.attention import Attention, Weights
-from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles import Attention, InnerProducts, Particles, Weights, sphere
 from headgauge.particles.integrate import SINGLE, integrate
 from headgauge.particles.schemes import Scheme
-from headgauge.particles.systems import Particles, Swarm
-from headgauge.runs.dynamics_schema import CollapseRow, SwarmRow
-from headgauge.theory.dynamics.observables import (
-    BAND,
-    gaps_of,
-    observe,
-    quantiles,
-    time_to_collapse,
-)
+from headgauge.particles.systems import States, Swarm
+from headgauge.runs.dynamics_schema import SwarmRow
+from headgauge.theory.dynamics import observables
 
 FLOOR = 1e-4  # of a gap: a pair is one at 1e-3, and a token's speed goes like the root of a gap
 STEEPEST = 300.0  # β: e^{2β} must be a number
 _TOKEN_SEED = 7_919  # the tokens of a seed are not drawn from the numbers of its matrices
-_MEANS = ("radius", "attention_norm", "speed")  # over tokens
 
-Progress = Callable[[float], object]
+
+def check_beta(beta: float) -> None:
+    if not 0 < beta <= STEEPEST:
+        raise InputError(f"β must be above 0 and at most {STEEPEST:g}, got {beta:g}")
 
 
 @dataclass(frozen=True)
@@ -51,7 +45,7 @@ class SwarmKind:
     causal: bool = False
     rule: str = "softmax"
     radius: float = 1.0
-    seeds: tuple[int, ...] = field(default=tuple(range(20)))
+    seeds: tuple[int, ...] = tuple(range(20))
 
     def __post_init__(self) -> None:
         if self.tokens < 2 or self.dim < 2:
@@ -60,8 +54,7 @@ class SwarmKind:
             )
         if not self.seeds:
             raise InputError("a swarm needs at least one seed")
-        if not 0 < self.beta <= STEEPEST:
-            raise InputError(f"β must be above 0 and at most {STEEPEST:g}, got {self.beta:g}")
+        check_beta(self.beta)
         if not 0 < self.radius < math.inf:
             raise InputError(f"a token needs a length above 0, got {self.radius:g}")
 
@@ -69,7 +62,7 @@ class SwarmKind:
         """That of one seed's trajectories."""
         rule = None if self.rule == "softmax" else normalizers.get(self.rule)
         beta = torch.full((trajectories,), self.beta, dtype=torch.float64, device=device)
-        weights = Weights(self.weights, self.dim, (seed,) * trajectories, device)
+        weights = Weights(self.weights, self.dim, seed, device)
         return Attention(beta, weights, self.heads, self.causal, rule)
 
 
@@ -86,37 +79,34 @@ class Swarms:
         """SwarmRow: means over seeds, and the band of the mean cosine."""
         columns = {each.name for each in fields(SwarmRow)}
         fixed = {name: value for name, value in asdict(self.kind).items() if name in columns}
-        band = torch.tensor(BAND, dtype=torch.float64)
-        ends = quantiles(self.seen["mean_cosine"].movedim(1, -1), band)
+        fixed["seeds"] = len(self.kind.seeds)
+        band = torch.tensor(observables.BAND, dtype=torch.float64)
+        ends = observables.quantiles(self.seen["mean_cosine"].movedim(1, -1), band).tolist()
         found = []
         for place, scheme in enumerate(self.schemes):
             for number, time in enumerate(self.times.tolist()):
-                means = {
-                    name: float(each[place, :, number].mean()) for name, each in self.seen.items()
-                }
-                low, high = ends[place, number].tolist()
-                row = {"scheme": scheme.name, "time": time, "seeds": len(self.kind.seeds)}
-                found.append(fixed | row | means | {"low": low, "high": high})
+                row = {"scheme": scheme.name, "time": time}
+                row |= dict(zip(("low", "high"), ends[place][number], strict=True))
+                for name, each in self.seen.items():
+                    row[name] = float(each[place, :, number].mean())
+                found.append(fixed | row)
         return found
 
     def collapse(self) -> list[dict[str, Any]]:
         """CollapseRow: when the farthest pair is one."""
         gaps = (1 - self.seen["least_cosine"]).movedim(-1, 0)
+        collapses = observables.time_to_collapse(self.times, gaps)
         found = []
-        for scheme, times in zip(self.schemes, time_to_collapse(self.times, gaps), strict=True):
+        for scheme, times in zip(self.schemes, collapses, strict=True):
             there = times[~times.isnan()]
             every = times.nan_to_num(nan=torch.inf).sort().values
             middle = float((every[(len(every) - 1) // 2] + every[len(every) // 2]) / 2)
-            row = CollapseRow(
-                weights=self.kind.weights,  # pyright: ignore[reportArgumentType]
-                scheme=scheme.name,  # pyright: ignore[reportArgumentType]
-                seeds=len(times),
-                collapsed=len(there) / len(times),
-                time=middle if middle < torch.inf else None,
-                low=float(there.min()) if len(there) else None,
-                high=float(there.max()) if len(there) == len(times) else None,
-            )
-            found.append(asdict(row))
+            row = {"weights": self.kind.weights, "scheme": scheme.name, "seeds": len(times)}
+            row["collapsed"] = len(there) / len(times)
+            row["time"] = middle if middle < torch.inf else None
+            row["low"] = float(there.min()) if len(there) else None
+            row["high"] = float(there.max()) if len(there) == len(times) else None
+            found.append(row)
         return found
 
 
@@ -126,7 +116,7 @@ def swarms(
     times: Float[Tensor, "times"],
     tolerance: float = 1e-5,
     device: str = "cpu",
-    progress: Progress | None = None,
+    progress: Callable[[float], object] = lambda share: None,
 ) -> Swarms:
     """Simulate every scheme from every seed; `progress` gets the share that is done."""
     shape = len(schemes), len(kind.seeds), len(times)
@@ -139,13 +129,12 @@ def swarms(
         def saved(
             number: int, rows: Tensor, states: Tensor, system: Swarm = system, place: int = place
         ) -> None:
-            view = system.rows(rows).to(seen_in).see(float(times[number]), states.to(seen_in))
-            means = {name: getattr(view, name).mean(-1) for name in _MEANS}
-            for name, value in (asdict(observe(view.gaps, kind.beta)) | means).items():
+            gaps, tokens = system.rows(rows).see(float(times[number]), states.to(seen_in))
+            means = {name: values.mean(-1) for name, values in tokens.items()}
+            for name, value in (observables.observe(gaps, kind.beta) | means).items():
                 kept = seen.setdefault(name, torch.empty(shape, dtype=torch.float64))
                 kept[rows.cpu(), place, number] = value.to("cpu", torch.float64)
-            if progress is not None:
-                progress((place + (number + 1) / len(times)) / len(kind.seeds))
+            progress((place + (number + 1) / len(times)) / len(kind.seeds))
 
         integrate(system, state, times, saved, tolerance)
     return Swarms(kind, tuple(schemes), times, seen)
@@ -153,10 +142,10 @@ def swarms(
 
 def _begin(
     schemes: Sequence[Scheme], kind: SwarmKind, seed: int, device: str
-) -> tuple[Swarm, Float[Tensor, "batch m"]]:
+) -> tuple[Swarm, States]:
     start = sphere.uniform(kind.tokens, kind.dim, _TOKEN_SEED + seed).to(device)
     attention = kind.attention(len(schemes), seed, device)
     if attention.pairs_suffice:
-        gaps = gaps_of(start).expand(len(schemes), -1, -1)
+        gaps = observables.gaps_of(start).expand(len(schemes), -1, -1)
         return InnerProducts.of(gaps, attention, schemes, kind.radius, FLOOR)
     return Particles.of(start.expand(len(schemes), -1, -1), attention, schemes, kind.radius)

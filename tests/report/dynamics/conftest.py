@@ -115,7 +115,7 @@ def _rates(tables, scheme, place):
     tables["rates"].append((*last, measured[1]))
 
 
-def _particles(tables, scheme, place, particles=40, frames=100):
+def _particles(tables, scheme, place, particles=40, frames=20):
     """They glide on great circles to one of three places, in each scheme at its own pace."""
     draw = np.random.default_rng(3)
     start = draw.normal(size=(particles, 3))
@@ -123,7 +123,7 @@ def _particles(tables, scheme, place, particles=40, frames=100):
     goals = np.array([[0.8, 0.5, 0.33], [0.5, 0.8, 0.33], [0.8, -0.3, 0.52]])
     goal = goals[np.argmax(start @ goals.T, axis=1)]
     for frame in range(frames):
-        t = frame * 0.15
+        t = frame * 0.75
         share = -math.expm1(-t / (1.5 + 0.8 * place))
         at = (1 - share) * start + share * goal
         at /= np.linalg.norm(at, axis=1, keepdims=True)

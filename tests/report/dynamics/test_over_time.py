@@ -135,17 +135,6 @@ def test_even_ratios_are_for_what_spans_much(whole):
     assert 1 < axis.high < 10
 
 
-def test_settings_are_a_switch_of_which_a_file_shows_the_first(whole):
-    other = whole["curves"].with_columns(beta=pl.lit(9.0))
-    figure = gamma_figure(pl.concat([whole["curves"], other]), "")
-    (switch,) = figure.switches
-    words = [value for value, _ in switch.options]
-    assert words == ["n = 256 tokens, β = 5", "n = 256 tokens, β = 9"]
-    assert [each.at for each in figure.panels[::6]] == [{"setting": each} for each in words]
-    assert words[1] in figure.caption[1].text
-    assert not gamma_figure(other, "").switches
-
-
 def test_swarms_have_a_row_for_each_measure_and_a_column_for_each_kind(whole):
     swarms = whole["swarms"]
     figure = swarms_figure(swarms.reverse(), "")
@@ -162,7 +151,11 @@ def test_swarms_have_a_row_for_each_measure_and_a_column_for_each_kind(whole):
     assert (drawn.low, drawn.high) == (own["low"].to_list(), own["high"].to_list())
     assert drawn.facts["farthest pair"] == own["least_cosine"].to_list()
     assert line(figure.panels[4], "pre_ln").low is None
-    assert figure.switches[0].side_by_side
+    (switch,) = figure.switches
+    words = [value for value, _ in switch.options]
+    assert words[1] == "random Q, K, V; n = 64 tokens, d = 512, 1 head, β = 22.63"
+    assert [each.at for each in figure.panels[:3]] == [{"weights": each} for each in words]
+    assert switch.side_by_side
     told = " ".join(each.text for each in figure.caption)
     assert "random Q, K, V: n = 64 tokens, d = 512, 1 head, β = 22.63, 20 seeds." in told
     assert "it may leave a panel" in told

@@ -11,14 +11,14 @@ from PIL import Image, ImageSequence
 
 from headgauge.errors import InputError
 from headgauge.registry.names import SCHEMES
-from headgauge.report.dynamics.sphere import FRAMES, camera_at, sphere_figure, sphere_gif
+from headgauge.report.dynamics.sphere import camera_at, sphere_figure, sphere_gif
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def some(whole):
     """Three moments of two schemes."""
     times = whole["sphere"]["time"].unique().sort()
-    kept = times.gather([0, 50, 99]).to_list()
+    kept = times.gather([0, 10, 19]).to_list()
     few = whole["sphere"].filter(pl.col("time").is_in(kept))
     return few.filter(pl.col("scheme").is_in(["post_ln", "peri_ln"]))
 
@@ -50,13 +50,6 @@ def test_all_schemes_fit_and_the_baseline_is_left_out(whole, tmp_path):
         sizes[count] = picture.shape
     assert sizes[1][1] == sizes[6][1] == 900
     assert 1.5 < sizes[6][0] / sizes[1][0] < 2  # two rows for seven schemes
-
-
-def test_many_times_are_thinned_and_the_file_stays_small(whole, tmp_path):
-    sphere = whole["sphere"].filter(scheme="peri_ln")
-    path = sphere_gif(sphere, "", tmp_path / "sphere.gif")
-    assert sphere["time"].n_unique() > FRAMES == len(list(frames(path)))
-    assert path.stat().st_size < 1e6
 
 
 def test_in_the_end_the_particles_are_in_front(some, tmp_path):

@@ -1,3 +1,5 @@
+from functools import cache
+
 import pytest
 
 from headgauge.report.page import page
@@ -6,6 +8,7 @@ from report.page.dynamics_frames import PARTICLES, SIX, SPHERE_TIMES, TIMES, sph
 from report.page.results import fake_simulation
 
 
+@cache
 def parts(*kept):
     """By kind the parts of the dynamics; nothing where there is no such section."""
     sections = page(fake_simulation(*kept)).sections

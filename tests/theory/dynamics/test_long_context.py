@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -15,11 +16,9 @@ def one_layer(n: int, rho: float, gamma: float) -> float:
     return outputs[0] @ outputs[1] / (np.linalg.norm(outputs[0]) * np.linalg.norm(outputs[1]))
 
 
-@pytest.mark.parametrize("n", [2, 5, 60])
-@pytest.mark.parametrize("rho", [0.0, 0.2, 0.9])
-@pytest.mark.parametrize("gamma", [0.1, 0.5, 1.25, 6.0])
-def test_the_exact_form_is_a_layer(n, rho, gamma):
-    assert output_cosine(n, rho, gamma) == pytest.approx(one_layer(n, rho, gamma), abs=1e-12)
+def test_the_exact_form_is_a_layer():
+    for at in itertools.product([2, 5, 60], [0.0, 0.2, 0.9], [0.1, 0.5, 1.25, 6.0]):
+        assert output_cosine(*at) == pytest.approx(one_layer(*at), abs=1e-12), at
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ one that bends in both, like LN-Scaling's, is between the two.
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
@@ -17,9 +16,9 @@ from headgauge.report.dynamics.words import (
     WEIGHTS,
     baseline_words,
     schemes_in,
+    setting_words,
     settings_of,
     setup_words,
-    some,
 )
 from headgauge.report.figure import At, Axis, Figure, HeatMap, Panel, Sentence, Series, Switch
 
@@ -38,7 +37,6 @@ _BEGIN = 1e-2  # of the horizon: where log t begins
 _WIDE, _DEEPEST = 30.0, 1e-5  # from where on an axis is in even ratios, and how deep it is then
 _MARGIN = 0.06
 _SPARSE = 8  # points of a line; with more a marker at each would make it a bar
-_MOST_TIMES, _MOST_COLUMNS = 300, 64  # more are not told apart on a screen
 # One of each way to collapse: exponential, stretched, polynomial. Then whatever there is.
 _TELLING = ("post_ln", "ln_scaling", "peri_ln", *SCHEMES)
 _LINEAR = ("gamma", "mean_cosine")  # never in even ratios
@@ -48,7 +46,7 @@ def overview(tables: dict[str, pl.DataFrame], run: str) -> Figure:
     """A simulation in one picture: γ, its gap, particles, the phase diagram of three schemes."""
     told, panels = [], []
     if "curves" in tables:
-        _, ((curves, _), *_) = settings_of(tables["curves"], ("tokens", "beta"), "")
+        curves = tables["curves"]
         panels += [_line_panel(curves, "gamma", "common cosine γ of the reduced system", "γ")]
         gap = _gap_panel(_gaps(curves))
         panels.append(replace(gap, series=tuple(replace(s, label="") for s in gap.series)))
@@ -56,100 +54,76 @@ def overview(tables: dict[str, pl.DataFrame], run: str) -> Figure:
         told.append("Dotted: the slope of e⁻²ᵗ.")
     if "swarms" in tables:
         # Under random weights where they were run.
-        _, settings = settings_of(tables["swarms"], SETUP, "")
-        swarms = min((frame for frame, _ in settings), key=lambda f: f["weights"][0] != "random")
-        title = f"mean cosine, {WEIGHTS[swarms['weights'][0]]}"
+        weights = min(tables["swarms"]["weights"].unique(), key=["random", *WEIGHTS].index)
+        swarms = tables["swarms"].filter(weights=weights)
+        title = f"mean cosine, {WEIGHTS[weights]}"
         panels.append(_line_panel(swarms, "mean_cosine", title, "mean cosine"))
         told.append(f"Particles: {setup_words(swarms)}; bands: 5 to 95 % over seeds.")
     if "phase" in tables:
         phase = tables["phase"].filter(pl.col("dim") == pl.col("dim").max())
-        phase = phase.filter(pl.col("tokens") == pl.col("tokens").first())
         shown = [name for name in dict.fromkeys(_TELLING) if name in schemes_in(phase)][:3]
-        words = [f"{SCHEMES[name].title}: pairs that are one" for name in shown]
-        panels += [
-            _phase_map(phase.filter(scheme=name), title)
-            for name, title in zip(shown, words, strict=True)
-        ]
+        for name in shown:
+            title = f"{SCHEMES[name].title}: pairs that are one"
+            panels.append(_phase_map(phase.filter(scheme=name), title))
         told.append(f"Pairs that are one: {setup_words(phase.drop('beta'))}.")
-    caption = tuple(map(Sentence, told))
+    caption, title = tuple(map(Sentence, told)), "Attention dynamics on the sphere"
     size = {"width": 8.0, "panel_height": 1.65, "one_scale": True, "on_page": False}
-    return Figure(
-        "dynamics", "Attention dynamics on the sphere", tuple(panels), 3, (), caption, run, **size
-    )
+    return Figure("dynamics", title, tuple(panels), 3, (), caption, run, **size)
 
 
 def gamma_figure(curves: pl.DataFrame, run: str) -> Figure:
     """The common cosine, its gap over t and over log t, and what moves it."""
-    switches, settings = settings_of(curves, ("tokens", "beta"), "Setting")
-    panels: list[Panel] = []
-    told = []
-    for frame, at in settings:
-        gaps = _gaps(frame)
-        own = [_line_panel(frame, "gamma", "common cosine", "γ"), _gap_panel(gaps)]
-        own.append(_gap_over_log(gaps))
-        own += [_line_panel(frame, name, words, words) for name, words in _MOVED.items()]
-        panels += [replace(panel, at=at) for panel in own]
-        told.append(Sentence(f"Tokens at equal angles, Q = K = V = I, {setup_words(frame)}.", at))
-    why = "A gap that is straight over t closes exponentially, over log t polynomially."
-    caption = (*told, Sentence(why), *map(Sentence, baseline_words(curves)))
-    title = "Tokens at equal angles: their cosine γ(t)"
-    return Figure("gamma", title, tuple(panels), 3, switches, caption, run, panel_height=1.6)
+    gaps = _gaps(curves)
+    panels = [_line_panel(curves, "gamma", "common cosine", "γ")]
+    panels += [_gap_panel(gaps), _gap_over_log(gaps)]
+    panels += [_line_panel(curves, name, words, words) for name, words in _MOVED.items()]
+    told = (
+        f"Tokens at equal angles, Q = K = V = I, {setup_words(curves)}.",
+        "A gap that is straight over t closes exponentially, over log t polynomially.",
+        *baseline_words(curves),
+    )
+    title, caption = "Tokens at equal angles: their cosine γ(t)", tuple(map(Sentence, told))
+    return Figure("gamma", title, tuple(panels), 3, (), caption, run, panel_height=1.6)
 
 
 def swarms_figure(swarms: pl.DataFrame, run: str) -> Figure:
     """A row of panels for each measure, a column for each kind of weights."""
-    switches, settings = settings_of(swarms, SETUP, "Weights", side_by_side=True)
+    switches, settings = settings_of(swarms, SETUP, "Weights")
     panels = []
     for name, words in _SWARM.items():
         for frame, at in settings:
-            kind: str = frame["weights"][0]
-            title = (
-                WEIGHTS.get(kind, kind) if len(settings) > 1 and name == "mean_cosine" else words
-            )
-            # Cosines are compared across the kinds of weights.
-            compared = swarms if name == "mean_cosine" else frame
+            # Cosines are compared across the kinds of weights, which stand above them.
+            title, compared = words, frame
+            if name == "mean_cosine":
+                compared = swarms
+                title = WEIGHTS[frame["weights"][0]] if switches else words
             panels.append(_line_panel(frame, name, title, words, compared, at))
-    told = [
-        Sentence(f"{WEIGHTS.get(frame['weights'][0], '')}: {setup_words(frame)}.", at)
-        for frame, at in settings
-    ]
+    told = [Sentence(f"{setting_words(frame, ': ')}.", at) for frame, at in settings]
     bands = Sentence("Bands: 5 to 95 % over seeds.")
     caption = (*told, bands, *map(Sentence, baseline_words(swarms)))
-    columns = len(settings) if len(settings) > 1 else 3
-    title = "Simulated particles"
-    return Figure(
-        "swarms", title, tuple(panels), columns, switches, caption, run, panel_height=1.25
-    )
+    columns, title = len(settings) if switches else 3, "Simulated particles"
+    shape = tuple(panels), columns, switches
+    return Figure("swarms", title, *shape, caption, run, panel_height=1.25)
 
 
 def phase_figure(phase: pl.DataFrame, run: str) -> Figure:
     """Rows of panels are sizes, columns are schemes."""
-    sizes, settings = settings_of(phase, ("tokens", "dim"), "Size", side_by_side=True)
+    sizes, settings = settings_of(phase, ("tokens", "dim"), "Size")
     names = schemes_in(phase)
     options = tuple((name, SCHEMES[name].title) for name in names)
-    panels = tuple(
-        replace(
-            _phase_map(frame.filter(scheme=name), title, f"β; d = {frame['dim'][0]}"),
-            at={"scheme": name, **at},
-        )
-        for frame, at in settings
-        for name, title in options
-    )
+    panels = []
+    for frame, at in settings:
+        for name, title in options:
+            panel = _phase_map(frame.filter(scheme=name), title, f"β; d = {frame['dim'][0]}")
+            panels.append(replace(panel, at={"scheme": name, **at}))
     caption = (
         Sentence("The share of pairs with a cosine of .999 or more, from uniform starts."),
         Sentence(f"{setup_words(phase.drop('dim', 'beta'))}; the line is half of the pairs."),
     )
-    return Figure(
-        "phase",
-        "Phase diagram: pairs that have become one",
-        panels,
-        max(len(names), 3),
-        (Switch("scheme", "Scheme", options, side_by_side=True), *sizes),
-        caption,
-        run,
-        panel_height=1.15,
-        one_scale=True,
-    )
+    title = "Phase diagram: pairs that have become one"
+    switches = (Switch("scheme", "Scheme", options, side_by_side=True), *sizes)
+    shape = tuple(panels), max(len(names), 3), switches
+    return Figure("phase", title, *shape, caption, run, panel_height=1.15, one_scale=True)
 
 
 def _line_panel(
@@ -165,14 +139,12 @@ def _line_panel(
     rows = frame.filter(pl.col(measure).is_finite()).sort("time")
     series = tuple(_line(rows.filter(scheme=name), measure) for name in schemes_in(rows))
     y = _range(frame if compared is None else compared, measure, label, log)
-    ends: dict[str, Any] = (
-        {} if rows.is_empty() else {"low": rows["time"].min(), "high": rows["time"].max()}
-    )
-    return Panel(title, Axis("t", "t", **ends), y, series, empty="not in this run", at=at or {})
+    low, high = rows.select(low=pl.min("time"), high=pl.max("time")).row(0)
+    x = Axis("t", "t", low=low, high=high)
+    return Panel(title, x, y, series, empty="not in this run", at=at or {})
 
 
-def _line(rows: pl.DataFrame, measure: str) -> Series:
-    own = rows.filter(pl.col("time").is_in(some(rows["time"].unique().sort(), _MOST_TIMES)))
+def _line(own: pl.DataFrame, measure: str) -> Series:
     scheme = SCHEMES[own["scheme"][0]]
     sparse = own.height <= _SPARSE
     look = scheme.look if sparse else replace(scheme.look, marker="")
@@ -250,20 +222,11 @@ def _with_guide(panel: Panel, label: str, x: list[float], y: list[float]) -> Pan
 
 def _phase_map(phase: pl.DataFrame, title: str, label: str = "β") -> HeatMap:
     """A cell for each time and β, the largest β on top."""
-    times = some(phase["time"].unique().sort(), _MOST_COLUMNS)
+    times = phase["time"].unique().sort().to_list()
     betas = phase["beta"].unique().sort(descending=True).to_list()
     known = {(beta, time): p for beta, time, p in phase["beta", "time", "probability"].rows()}
     values = [[known.get((beta, time)) for time in times] for beta in betas]
     dark = phase.is_empty() or phase.select(pl.max("probability")).item() < 0.5
     names = tuple(f"{time:.3g}" for time in times), tuple(f"{beta:.3g}" for beta in betas)
-    unit = "nowhere half" * dark
-    return HeatMap(
-        title,
-        Axis("t", "t"),
-        Axis(label, "β"),
-        *names,
-        values,
-        "probability",
-        unit=unit,
-        contour=0.5,
-    )
+    axes, unit = (Axis("t", "t"), Axis(label, "β")), "nowhere half" * dark
+    return HeatMap(title, *axes, *names, values, "probability", unit=unit, contour=0.5)

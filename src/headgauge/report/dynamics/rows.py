@@ -37,28 +37,19 @@ def _rates_panel(rows: pl.DataFrame, quantity: str) -> Panel:
     if not known:
         return Panel(quantity, Axis(label), Axis(""), empty=f"no {quantity} in this run")
     by_scheme = {row["scheme"]: row for row in rows.iter_rows(named=True)}
-    series = tuple(
-        Series(
-            name,
-            words,
-            look,
-            [by_scheme[scheme][name] for scheme in schemes],
-            list(range(len(schemes))),
-            hollow=[name == "theory"] * len(schemes),
-        )
-        for name, (words, look) in _MEASURED.items()
-    )
+    told = [by_scheme[scheme] for scheme in schemes]
+    series, marks = [], []
+    for name, (words, look) in _MEASURED.items():
+        x, hollow = [row[name] for row in told], [name == "theory"] * len(told)
+        series.append(Series(name, words, look, x, list(range(len(told))), hollow=hollow))
     low, high = min(known), max(known)
     room = 0.08 * (high - low or abs(high) or 1.0)
     low, wide = low - room, high - low + 2 * room
-    marks = [
-        Mark("words", (low + at * wide, place), words, Look(BLACK))
-        for name, at in _COLUMNS.items()
-        for place, words in [(-1, name)]
-        + [(place, _words(by_scheme[scheme][name])) for place, scheme in enumerate(schemes)]
-    ]
+    for name, at in _COLUMNS.items():
+        for place, words in enumerate([name, *(_words(row[name]) for row in told)], -1):
+            marks.append(Mark("words", (low + at * wide, place), words, Look(BLACK)))
     x = Axis(label, low=low, high=low + _WIDTH * wide, ticks=_ticks(low + room, high))
-    return Panel(quantity, x, _rows(schemes, -1.5), series, tuple(marks))
+    return Panel(quantity, x, _scheme_axis(schemes, -1.5), tuple(series), tuple(marks))
 
 
 def _words(value: str | float | None) -> str:
@@ -72,7 +63,7 @@ def _ticks(low: float, high: float) -> tuple[tuple[float, str], ...]:
     return tuple((end, f"{end:g}".replace("-", "−")) for end in ends)
 
 
-def _rows(schemes: list[str], top: float = -0.5, named: bool = True) -> Axis:
+def _scheme_axis(schemes: list[str], top: float = -0.5, named: bool = True) -> Axis:
     """From the top, each with its name unless a panel to the left has it."""
     ticks = tuple((place, SCHEMES[name].title * named) for place, name in enumerate(schemes))
     return Axis("", low=len(schemes) - 0.5, high=top, ticks=ticks)
@@ -88,9 +79,11 @@ def collapse_figure(collapse: pl.DataFrame, run: str) -> Figure:
     for weights, words in WEIGHTS.items():
         rows = collapse.filter(weights=weights).to_dicts()
         if rows:
-            series, marks = zip(*(_collapse_row(row, schemes, end) for row in rows), strict=True)
-            flat = tuple(sum(series, ())), tuple(sum(marks, ()))
-            panels.append(Panel(words, x, _rows(schemes, named=not panels), *flat))
+            drawn = [part for row in rows for part in _collapse_row(row, schemes, end)]
+            series = tuple(part for part in drawn if isinstance(part, Series))
+            marks = tuple(part for part in drawn if isinstance(part, Mark))
+            y = _scheme_axis(schemes, named=not panels)
+            panels.append(Panel(words, x, y, series, marks))
     seeds = collapse["seeds"].max()
     caption = (
         Sentence("Collapse: the farthest pair has a cosine of .999."),
@@ -105,20 +98,20 @@ def collapse_figure(collapse: pl.DataFrame, run: str) -> Figure:
     return Figure("collapse", title, tuple(panels), columns, (), caption, run, **size)
 
 
-def _collapse_row(
-    row: dict, schemes: list[str], end: float
-) -> tuple[tuple[Series, ...], tuple[Mark, ...]]:
+def _collapse_row(row: dict, schemes: list[str], end: float) -> list[Series | Mark]:
     """The median upon a bar, whose end is open where some seeds never got there."""
     look, place = SCHEMES[row["scheme"]].look, schemes.index(row["scheme"])
     if row["time"] is None:
         words = f"{round(row['collapsed'] * row['seeds'])} of {row['seeds']} seeds got there"
-        return (), (Mark("words", (0.03 * end, place), words, Look(GREY)),)
+        return [Mark("words", (0.03 * end, place), words, Look(GREY))]
+
+    def series(x: list[float], look: Look) -> Series:
+        return Series(row["scheme"], "", look, x, [place] * len(x))
+
     known = [row[name] for name in ("low", "time", "high") if row[name] is not None]
-    bar = Series(row["scheme"], "", Look(look.colour), known, [place] * len(known))
-    marker = Look(look.colour, "none", look.marker)
-    median = Series(row["scheme"], "", marker, [row["time"]], [place])
-    if row["high"] is not None:
-        return (bar, median), ()
-    line = [row["time"], 0.98 * end], [place, place]
-    tip = Series(row["scheme"], "", Look(look.colour, "none", "right"), line[0][1:], line[1][1:])
-    return (bar, median, Series(row["scheme"], "", Look(look.colour), *line), tip), ()
+    line, marker = Look(look.colour), Look(look.colour, "none", look.marker)
+    drawn: list[Series | Mark] = [series(known, line), series([row["time"]], marker)]
+    if row["high"] is None:
+        arrow = Look(look.colour, "none", "right")
+        drawn += [series([row["time"], 0.98 * end], line), series([0.98 * end], arrow)]
+    return drawn

@@ -24,13 +24,13 @@ from headgauge.errors import InputError
 from headgauge.registry.names import SCHEMES
 from headgauge.report.drawing import Drawing
 from headgauge.report.drawing_text import FAINT, printable, wrapped
-from headgauge.report.dynamics.words import schemes_in, setup_words, some
+from headgauge.report.dynamics.words import schemes_in, setup_words
 from headgauge.report.figure_files import TYPE, house_style
 
 Camera = Float[np.ndarray, "3 3"]
+Places = Float[np.ndarray, "frames particles 3"]
 
 PANELS = 6  # the baseline is the seventh, and left out
-FRAMES = 80  # at the most; more would only make the file larger
 _COLUMNS = 3
 _DOTS = 100  # per inch: 900 pixels across
 _WIDTH, _SIDE = 9.0, 2.8
@@ -66,10 +66,10 @@ def sphere_gif(sphere: pl.DataFrame, caption: str, path: Path) -> Path:
             pictures.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()))
     pictures = _in_one_palette(pictures)
     durations = [_MILLISECONDS] * (len(pictures) - 1) + [_LAST_MILLISECONDS]
+    how = {"save_all": True, "append_images": pictures[1:], "duration": durations, "loop": 0}
     with one_line(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as part:
-        how = {"save_all": True, "append_images": pictures[1:], "duration": durations, "loop": 0}
         pictures[0].save(part, format="GIF", **how)
     return path
 
@@ -89,12 +89,12 @@ class _Scene:
 
     def __init__(self, sphere: pl.DataFrame, caption: str) -> None:
         schemes = schemes_in(sphere)[:PANELS]
-        self.times = some(sphere["time"].unique().sort(), FRAMES)
+        self.times = sphere["time"].unique().sort().to_list()
         particles = sphere["particle"].n_unique()
         told = f"{particles} particles, {setup_words(sphere)}; pale dots are on the far side"
-        self.figure, panels = _open(len(schemes), f"{caption}; {told}.")
-        self._balls = [_Ball(*pair) for pair in zip(panels, schemes, strict=True)]
-        self._tracks = [_track(sphere.filter(scheme=scheme), self.times) for scheme in schemes]
+        self.figure, panels = _empty_figure(len(schemes), f"{caption}; {told}.")
+        self._panels = [_Panel(*pair) for pair in zip(panels, schemes, strict=True)]
+        self._tracks = [_track(sphere.filter(scheme=scheme)) for scheme in schemes]
         # Slowly around, and at the end where the particles have gathered is in front.
         end = np.mean([places[-1] for places, _ in self._tracks], axis=(0, 1))
         last = math.atan2(end[1], end[0]) + 0.4
@@ -103,18 +103,18 @@ class _Scene:
         middle = 1 - _HEAD / 2 / self.figure.get_size_inches()[1]
         self._clock = self.figure.text(0.5, middle, "", fontsize=14, ha="center", va="center")
         self.moving: list[Artist] = [self._clock]
-        self.moving += [artist for ball in self._balls for artist in ball.moving]
+        self.moving += [artist for panel in self._panels for artist in panel.moving]
         for artist in self.moving:
             artist.set_animated(True)
 
     def move(self, frame: int) -> None:
         self._clock.set_text(f"t = {self.times[frame]:.2f}")
         camera = camera_at(self._azimuths[frame], self._tilt)
-        for ball, (places, radii) in zip(self._balls, self._tracks, strict=True):
-            ball.move(places[max(0, frame - _TRAIL) : frame + 1], float(radii[frame]), camera)
+        for panel, (places, radii) in zip(self._panels, self._tracks, strict=True):
+            panel.move(places[max(0, frame - _TRAIL) : frame + 1], float(radii[frame]), camera)
 
 
-class _Ball:
+class _Panel:
     """A shaded sphere with the particles of a scheme on it; `moving` has the far side first."""
 
     def __init__(self, axes: Axes, scheme: str) -> None:
@@ -134,9 +134,7 @@ class _Ball:
         self._radius = axes.text(0, -1.04, "", fontsize=10, color=FAINT, ha="center", va="top")
         self.moving = self._back, self._grid, self._trails, self._front, self._radius
 
-    def move(
-        self, trail: Float[np.ndarray, "frames particles 3"], radius: float, camera: Camera
-    ) -> None:
+    def move(self, trail: Places, radius: float, camera: Camera) -> None:
         """The particles at the last place of their trails."""
         seen = trail @ camera.T
         now, front = seen[-1], seen[-1, :, 2] > 0
@@ -155,11 +153,10 @@ def camera_at(azimuth: float, elevation: float) -> Camera:
     return np.stack([right, np.cross(eye, right), eye])
 
 
-def _open(panels: int, small: str) -> tuple[Figure, list[Axes]]:
+def _empty_figure(panels: int, small: str) -> tuple[Figure, list[Axes]]:
     """Square panels in rows of three at most, the time above them, small print at the foot."""
     lines = wrapped(printable(small), _WIDTH - 2 * _EDGE, _SMALL)
-    columns = min(panels, _COLUMNS)
-    row_height = _TITLE + _SIDE + _RADIUS
+    columns, row_height = min(panels, _COLUMNS), _TITLE + _SIDE + _RADIUS
     foot = 2 * _EDGE + 0.15 * len(lines)
     height = _HEAD + math.ceil(panels / columns) * row_height + foot
     figure = Drawing(figsize=(_WIDTH, height), dpi=_DOTS)
@@ -175,13 +172,11 @@ def _open(panels: int, small: str) -> tuple[Figure, list[Axes]]:
     return figure, boxes
 
 
-def _track(
-    rows: pl.DataFrame, times: list[float]
-) -> tuple[Float[np.ndarray, "frames particles 3"], Float[np.ndarray, " frames"]]:
+def _track(rows: pl.DataFrame) -> tuple[Places, np.ndarray]:
     """Where the particles of a scheme are in each frame, and their mean radius."""
-    shown = rows.filter(pl.col("time").is_in(times)).sort("time", "particle")
-    places = shown.select("x", "y", "z").to_numpy().reshape(len(times), -1, 3)
-    return places, shown["radius"].to_numpy().reshape(len(times), -1).mean(axis=1)
+    shown, particles = rows.sort("time", "particle"), rows["particle"].n_unique()
+    places = shown.select("x", "y", "z").to_numpy().reshape(-1, particles, 3)
+    return places, shown["radius"].to_numpy().reshape(-1, particles).mean(axis=1)
 
 
 def _disc() -> Float[np.ndarray, "rows columns 4"]:
@@ -199,25 +194,19 @@ def _circles() -> Float[np.ndarray, "circles points 3"]:
     """Parallels and meridians: without them nobody sees the camera move."""
     turn = np.linspace(0, 2 * np.pi, 121)
     across, along = np.cos(turn), np.sin(turn)
-    parallels = [
-        np.stack([across * math.cos(at), along * math.cos(at), np.full_like(turn, math.sin(at))])
-        for at in (-math.pi / 4, 0.0, math.pi / 4)
-    ]
-    meridians = [
-        np.stack([across * math.cos(at), across * math.sin(at), along])
-        for at in (0.0, math.pi / 4, math.pi / 2, 3 * math.pi / 4)
-    ]
-    return np.stack(parallels + meridians).transpose(0, 2, 1)
+    circles = []
+    for at in (-math.pi / 4, 0.0, math.pi / 4):
+        circles.append([across * math.cos(at), along * math.cos(at), 0 * turn + math.sin(at)])
+    for at in (0.0, math.pi / 4, math.pi / 2, 3 * math.pi / 4):
+        circles.append([across * math.cos(at), across * math.sin(at), along])
+    return np.array(circles).transpose(0, 2, 1)
 
 
-def _broken(
-    lines: Float[np.ndarray, "lines points 3"],
-) -> tuple[Float[np.ndarray, " joined"], Float[np.ndarray, " joined"]]:
+def _broken(lines: Float[np.ndarray, "lines points 3"]) -> Float[np.ndarray, "2 joined"]:
     """All lines as one, with a hole between any two and where one is on the far side."""
     seen = np.where(lines[..., 2:] > 0, lines, np.nan)
     holes = np.full((len(lines), 1, 3), np.nan)
-    joined = np.concatenate([seen, holes], axis=1).reshape(-1, 3)
-    return joined[:, 0], joined[:, 1]
+    return np.concatenate([seen, holes], axis=1).reshape(-1, 3).T[:2]
 
 
 def _in_one_palette(pictures: list[Image.Image]) -> list[Image.Image]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
 from headgauge.registry.names import BASELINE, SCHEMES
@@ -17,35 +16,34 @@ WEIGHTS = {
     "layers": "new Q, K, V per unit of time",
 }
 _TOLD = {
-    "tokens": "n = {} token",
+    "tokens": "n = {} token{}",
     "dim": "d = {}",
-    "heads": "{} head",
+    "heads": "{} head{}",
     "beta": "β = {}",
-    "seeds": "{} seed",
+    "seeds": "{} seed{}",
 }
-_COUNTED = ("tokens", "heads", "seeds")
 
 
 def settings_of(
-    frame: pl.DataFrame, names: Sequence[str], title: str, *, side_by_side: bool = False
+    frame: pl.DataFrame, names: Sequence[str], title: str
 ) -> tuple[tuple[Switch, ...], list[tuple[pl.DataFrame, At]]]:
     """The rows of each setting and where they are shown; the switch between them, if there are
-    several."""
+    several, which a file shows side by side."""
     name = title.lower()
     parts = frame.partition_by(names, maintain_order=True)
     if "weights" in names:
-        parts.sort(key=lambda part: [*WEIGHTS, part["weights"][0]].index(part["weights"][0]))
+        parts.sort(key=lambda part: list(WEIGHTS).index(part["weights"][0]))
     if len(parts) < 2:
         return (), [(part, {}) for part in parts]
     words = [setting_words(part.select(names)) for part in parts]
-    switch = Switch(name, title, tuple(zip(words, words, strict=True)), side_by_side=side_by_side)
+    switch = Switch(name, title, tuple(zip(words, words, strict=True)), side_by_side=True)
     return (switch,), [(part, {name: said}) for part, said in zip(parts, words, strict=True)]
 
 
-def setting_words(frame: pl.DataFrame) -> str:
+def setting_words(frame: pl.DataFrame, between: str = "; ") -> str:
     """What was set, with the kind of weights in front."""
-    weights = WEIGHTS.get(frame["weights"][0], frame["weights"][0]) if "weights" in frame else ""
-    return "; ".join(filter(None, (weights, setup_words(frame))))
+    weights = [WEIGHTS[frame["weights"][0]]] if "weights" in frame else []
+    return between.join([*weights, setup_words(frame)])
 
 
 def setup_words(frame: pl.DataFrame) -> str:
@@ -54,7 +52,7 @@ def setup_words(frame: pl.DataFrame) -> str:
     for name, words in _TOLD.items():
         if name in frame.columns:
             number = span(frame[name].round_sig_figs(4))
-            told.append(words.format(number) + "s" * (name in _COUNTED and number != "1"))
+            told.append(words.format(number, "s" * (number != "1")))
     if "causal" in frame.columns and frame["causal"].any():
         told.append("causal")
     if "rule" in frame.columns and (frame["rule"] != "softmax").any():
@@ -71,9 +69,3 @@ def schemes_in(frame: pl.DataFrame) -> list[str]:
     """Those that have rows, in the order of the legend."""
     there = set(frame["scheme"])
     return [scheme for scheme in SCHEMES if scheme in there]
-
-
-def some(times: pl.Series, most: int) -> list[float]:
-    """At most so many of them, evenly along the list, the first and the last among them."""
-    places = np.linspace(0, len(times) - 1, min(len(times), most)).round().astype(int)
-    return times.gather(places).to_list()

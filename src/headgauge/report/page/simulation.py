@@ -115,14 +115,14 @@ def _spheres(frame: pl.DataFrame) -> Part:
     groups = []
     for part in by_scheme(frame).partition_by("scheme", "beta", maintain_order=True):
         at_times = part.sort("time", "particle").partition_by("time", maintain_order=True)
-        # A thousandth is a tenth of a pixel, and there are many places.
-        places = {
-            axis: [values((1000 * each[axis]).round()) for each in at_times] for axis in "xyz"
-        }
         scheme = names.scheme(part["scheme"][0])
         told = {"at": f"{part['beta'][0]:g}", "name": scheme.name, "title": scheme.title}
-        times = [short(each["time"][0]) for each in at_times]
-        groups.append({**told, "look": plain(scheme.look), "times": times, **places})
+        told |= {"look": plain(scheme.look)}
+        told |= {"times": [short(each["time"][0]) for each in at_times]}
+        # A thousandth is a tenth of a pixel, and there are many places.
+        for axis in "xyz":
+            told[axis] = [values((1000 * each[axis]).round()) for each in at_times]
+        groups.append(told)
     return {"title": "Spheres at β", "groups": groups}
 
 
@@ -141,6 +141,5 @@ def _theory(tables: dict[str, pl.DataFrame]) -> list[Part | None]:
 
 def by_scheme(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows in the order of every legend; a scheme that is not known stands last."""
-    place = {name: number for number, name in enumerate(names.SCHEMES)}
-    order = pl.col("scheme").replace_strict(place, default=len(place), return_dtype=pl.Int64)
-    return frame.sort(order, "scheme", maintain_order=True)
+    order = pl.col("scheme").cast(pl.Enum(list(names.SCHEMES)), strict=False)
+    return frame.sort(order, "scheme", nulls_last=True, maintain_order=True)

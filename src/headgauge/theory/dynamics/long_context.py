@@ -38,10 +38,10 @@ def threshold(cosine: float) -> float:
 
 def limit(cosine: float, gamma: float) -> float:
     """The output cosine as n → ∞."""
+    if cosine > 0:
+        return limit_stated(cosine, gamma)
     critical = threshold(cosine)
-    if math.isclose(gamma, critical, rel_tol=1e-12):
-        return 4 * cosine / (1 + 3 * cosine) if cosine > 0 else 0.5
-    return 1.0 if gamma < critical else cosine
+    return 0.5 if math.isclose(gamma, critical, rel_tol=1e-12) else float(gamma < critical)
 
 
 def limit_stated(cosine: float, gamma: float) -> float:

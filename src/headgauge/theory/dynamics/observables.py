@@ -5,7 +5,6 @@ its digits.
 """
 
 import math
-from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -14,22 +13,11 @@ from torch import Tensor
 TOGETHER = 0.999  # a pair with this cosine is one token
 BAND = (0.05, 0.95)
 
-
-@dataclass(frozen=True, eq=False)
-class Observables:
-    """Of each swarm in a batch."""
-
-    mean_cosine: Float[Tensor, "*batch"]  # over the pairs i < j
-    pair_low: Float[Tensor, "*batch"]  # 5 % and 95 % over pairs
-    pair_high: Float[Tensor, "*batch"]
-    least_cosine: Float[Tensor, "*batch"]
-    together: Float[Tensor, "*batch"]  # share of pairs with a cosine of .999 or more
-    clusters: Int[Tensor, "*batch"]
-    energy: Float[Tensor, "*batch"]
-    variance: Float[Tensor, "*batch"]
+PerSwarm = Float[Tensor, "*batch"]
+Gaps = Float[Tensor, "*batch n n"]
 
 
-def gaps_of(directions: Float[Tensor, "*batch n d"]) -> Float[Tensor, "*batch n n"]:
+def gaps_of(directions: Float[Tensor, "*batch n d"]) -> Gaps:
     """1 − ⟨θ_i, θ_j⟩ = ‖θ_i − θ_j‖²/2 for unit vectors; the diagonal is zero.
 
     A gap from the cosine is good to 1e-16 only; a swarm with pairs closer than 1e-5 takes the time
@@ -46,27 +34,26 @@ def gaps_of(directions: Float[Tensor, "*batch n d"]) -> Float[Tensor, "*batch n 
     return gaps
 
 
-def observe(gaps: Float[Tensor, "*batch n n"], beta: float | Tensor = 1.0) -> Observables:
-    """Everything that needs no more than the pairs."""
+def observe(gaps: Gaps, beta: float | Tensor = 1.0) -> dict[str, Tensor]:
+    """By name everything that needs no more than the pairs, a number for each swarm."""
     n = gaps.shape[-1]
     pairs = pair_values(gaps)
     band = torch.tensor(BAND, dtype=gaps.dtype, device=gaps.device)
     # A low cosine is a high gap.
     high_gap, low_gap = quantiles(pairs, 1 - band).unbind(-1)
-    linked = gaps <= 1 - TOGETHER
-    return Observables(
-        mean_cosine=1 - pairs.mean(-1),
-        pair_low=1 - high_gap,
-        pair_high=1 - low_gap,
-        least_cosine=1 - pairs.amax(-1),
-        together=(pairs <= 1 - TOGETHER).to(gaps.dtype).mean(-1),
-        clusters=clusters(linked),
-        energy=energy(gaps, beta),
-        variance=gaps.sum((-2, -1)) / n**2,
-    )
+    return {
+        "mean_cosine": 1 - pairs.mean(-1),
+        "pair_low": 1 - high_gap,
+        "pair_high": 1 - low_gap,
+        "least_cosine": 1 - pairs.amax(-1),
+        "together": (pairs <= 1 - TOGETHER).to(gaps.dtype).mean(-1),
+        "clusters": clusters(gaps <= 1 - TOGETHER),
+        "energy": energy(gaps, beta),
+        "variance": gaps.sum((-2, -1)) / n**2,
+    }
 
 
-def pair_values(gaps: Float[Tensor, "*batch n n"]) -> Float[Tensor, "*batch pairs"]:
+def pair_values(gaps: Gaps) -> Float[Tensor, "*batch pairs"]:
     """The gaps of the pairs i < j."""
     i, j = torch.triu_indices(gaps.shape[-1], gaps.shape[-1], 1, device=gaps.device)
     return gaps[..., i, j]
@@ -78,15 +65,12 @@ def quantiles(
     """Linear between the order statistics, as torch.quantile, which refuses long rows."""
     ordered = values.sort(-1).values
     places = shares * (values.shape[-1] - 1)
-    below = places.floor().long()
-    above = places.ceil().long()
+    below, above = places.floor().long(), places.ceil().long()
     part = places - below
     return ordered[..., below] * (1 - part) + ordered[..., above] * part
 
 
-def energy(
-    gaps: Float[Tensor, "*batch n n"], beta: float | Tensor = 1.0
-) -> Float[Tensor, "*batch"]:
+def energy(gaps: Gaps, beta: float | Tensor = 1.0) -> PerSwarm:
     """Σ_ij e^{β(⟨θ_i,θ_j⟩ − 1)}/(2βn²); the unnormalised flow climbs it, to 1/(2β) at one point."""
     beta = torch.as_tensor(beta, dtype=gaps.dtype, device=gaps.device)
     n = gaps.shape[-1]
@@ -110,7 +94,7 @@ def clusters(linked: Bool[Tensor, "*batch n n"]) -> Int[Tensor, "*batch"]:
 
 def time_to_collapse(
     times: Float[Tensor, "times"], widest_gap: Float[Tensor, "times *batch"]
-) -> Float[Tensor, "*batch"]:
+) -> PerSwarm:
     """The first time at which the farthest pair's cosine is .999, nan where it never is.
 
     Between two saved times log of the gap is taken to be linear.

@@ -35,34 +35,43 @@ from torch import Tensor
 # A token whose attention cancels has nowhere to go: no division by zero, in single precision too.
 TINY = 1e-30
 
+Numbers = Float[Tensor, "..."]
+Flags = Bool[Tensor, "..."]
+
+
+def rates(gain: Numbers, grows: Flags, radius: Numbers, radial: Numbers) -> tuple[Numbers, Numbers]:
+    """1/s_j and r'_j of tokens with the `gain` of their scheme, whose stream `grows` or not."""
+    return gain / torch.where(grows, radius, 1.0), torch.where(grows, gain * radial, 0.0)
+
 
 @dataclass(frozen=True)
 class Scheme:
     """One scheme; `radius` is r_j, `norm` is ‖A_j‖, `radial` is ⟨θ_j, A_j⟩, `time` is t.
 
-    All are tensors that broadcast with each other.
+    All are tensors that broadcast with each other. How 1 − γ ends is here as it is for a stream
+    that grows and g → 1.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    growing: ClassVar[bool]  # whether x keeps the length that adding gives it
+    growing: ClassVar[bool] = True  # whether x keeps the length that adding gives it
     velocity_text: ClassVar[str]  # γ'(0) from an orthogonal start
-    final_text: ClassVar[str]  # how 1 − γ ends
-    clock_text: ClassVar[str]  # what log(1 − γ) is linear in, in the end
-    final_rate: ClassVar[float]  # the slope
+    final_text: ClassVar[str] = "1 − γ ~ C/t²"  # how 1 − γ ends
+    clock_text: ClassVar[str] = "log t"  # what log(1 − γ) is linear in, in the end
+    final_rate: ClassVar[float] = -2.0  # the slope
 
-    def gain(self, time: Float[Tensor, "..."], norm: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def gain(self, time: Numbers, norm: Numbers) -> Numbers:
         """g: what A is multiplied by before it is added."""
         return torch.ones_like(norm)
 
-    def grows(self, time: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    def grows(self, time: Numbers) -> Flags:
         return torch.full_like(time, self.growing, dtype=torch.bool)
 
     def initial_velocity(self, tokens: int, beta: float, radius: float = 1.0) -> float:
         """γ'(0) of `tokens` orthogonal tokens of length `radius`, Q = K = V = I."""
         return 2 / ((radius if self.growing else 1.0) * (math.exp(beta) + tokens - 1))
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         """The function of time along which log(1 − γ) falls by `final_rate`, in the end."""
         return time.log()
 
@@ -74,25 +83,9 @@ class Scheme:
         """The scheme as it is between two breaks: what jumps nowhere."""
         return self
 
-    def speed_factor(
-        self,
-        time: Float[Tensor, "..."],
-        radius: Float[Tensor, "..."],
-        norm: Float[Tensor, "..."],
-    ) -> Float[Tensor, "..."]:
+    def speed_factor(self, time: Numbers, radius: Numbers, norm: Numbers) -> Numbers:
         """s_j, so that θ'_j = P_θ A_j / s_j."""
         return torch.where(self.grows(time), radius, 1.0) / self.gain(time, norm)
-
-    def rates(
-        self,
-        time: Float[Tensor, "..."],
-        radius: Float[Tensor, "..."],
-        radial: Float[Tensor, "..."],
-        norm: Float[Tensor, "..."],
-    ) -> tuple[Float[Tensor, "..."], Float[Tensor, "..."]]:
-        """1/s_j and r'_j."""
-        gain, grows = self.gain(time, norm), self.grows(time)
-        return gain / torch.where(grows, radius, 1.0), torch.where(grows, gain * radial, 0.0)
 
     def step(
         self,
@@ -110,7 +103,6 @@ class Scheme:
         return radius * torch.nn.functional.normalize(stream / radius + update, dim=-1)
 
 
-@dataclass(frozen=True)
 class PostLn(Scheme):
     """The norm stands on the residual stream itself. γ'(0) = 2/(e^β + n − 1) from an orthogonal
     start. Near γ = 1 all weights are 1/n, γ' → 2(1 − γ), so 1 − γ ~ e^{−2t}: every layer after the
@@ -122,13 +114,11 @@ class PostLn(Scheme):
     velocity_text = "2/(e^β + n − 1)"
     final_text = "1 − γ ~ e^{−2t}"
     clock_text = "t"
-    final_rate = -2.0
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         return time
 
 
-@dataclass(frozen=True)
 class PreLn(Scheme):
     """The norm stands in front of the attention. γ'(0) = 2/(r₀(e^β + n − 1)). Once the tokens
     agree, r' → 1 and r ~ t, so that (log(1 − γ))' = −2/t and 1 − γ ~ C/t²: a stream that grows
@@ -136,11 +126,7 @@ class PreLn(Scheme):
 
     name = "pre_ln"
     title = "Pre-LN"
-    growing = True
     velocity_text = "2/(r₀(e^β + n − 1))"
-    final_text = "1 − γ ~ C/t²"
-    clock_text = "log t"
-    final_rate = -2.0
 
 
 @dataclass(frozen=True)
@@ -154,15 +140,12 @@ class MixLn(Scheme):
     title = "Mix-LN"
     growing = False  # until τ
     velocity_text = PostLn.velocity_text
-    final_text = PreLn.final_text
-    clock_text = "log t"
-    final_rate = -2.0
 
     def __post_init__(self) -> None:
         if not self.switch > 0:
             raise ValueError(f"Mix-LN switches at a time after 0, got {self.switch:g}")
 
-    def grows(self, time: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    def grows(self, time: Numbers) -> Flags:
         return time > self.switch
 
     def breaks(self) -> tuple[float, ...]:
@@ -172,7 +155,6 @@ class MixLn(Scheme):
         return PostLn() if start < self.switch else PreLn()
 
 
-@dataclass(frozen=True)
 class PeriLn(Scheme):
     """A norm in front of the attention and one behind it. γ'(0) = 2/(r₀√(e^{2β} + n − 1)): where
     attention averages many tokens ‖A‖ is small, and dividing by it makes up for that. In the end
@@ -180,13 +162,9 @@ class PeriLn(Scheme):
 
     name = "peri_ln"
     title = "Peri-LN"
-    growing = True
     velocity_text = "2/(r₀√(e^{2β} + n − 1))"
-    final_text = PreLn.final_text
-    clock_text = "log t"
-    final_rate = -2.0
 
-    def gain(self, time: Float[Tensor, "..."], norm: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def gain(self, time: Numbers, norm: Numbers) -> Numbers:
         return 1 / norm.clamp_min(TINY)
 
     def initial_velocity(self, tokens: int, beta: float, radius: float = 1.0) -> float:
@@ -210,28 +188,24 @@ class NGpt(Scheme):
     velocity_text = "2α₀/√(e^{2β} + n − 1)"
     final_text = "1 − γ ~ exp(−2∫α)"
     clock_text = "∫α"
-    final_rate = -2.0
 
     def __post_init__(self) -> None:
         if not (self.alpha > 0 and self.decay >= 0):
-            raise ValueError(
-                f"nGPT needs alpha above 0 and decay of 0 or more, got {self.alpha:g}, "
-                f"{self.decay:g}"
-            )
+            given = f"{self.alpha:g}, {self.decay:g}"
+            raise ValueError(f"nGPT needs alpha above 0 and decay of 0 or more, got {given}")
 
-    def gain(self, time: Float[Tensor, "..."], norm: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def gain(self, time: Numbers, norm: Numbers) -> Numbers:
         return self.alpha / (1 + self.decay * time) / norm.clamp_min(TINY)
 
     def initial_velocity(self, tokens: int, beta: float, radius: float = 1.0) -> float:
         return 2 * self.alpha / math.sqrt(math.exp(2 * beta) + tokens - 1)
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         if self.decay == 0:
             return self.alpha * time
         return self.alpha * torch.log1p(self.decay * time) / self.decay
 
 
-@dataclass(frozen=True)
 class LnScaling(Scheme):
     """LN-Scaling as the paper models it: Post-LN whose attention is divided by √(t+1), so that
     (log(1 − γ))' = −2/√(t+1) and 1 − γ ~ e^{−4√(t+1)}.
@@ -248,14 +222,13 @@ class LnScaling(Scheme):
     clock_text = "√(t+1)"
     final_rate = -4.0
 
-    def gain(self, time: Float[Tensor, "..."], norm: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def gain(self, time: Numbers, norm: Numbers) -> Numbers:
         return torch.rsqrt(time + 1) * torch.ones_like(norm)
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         return (time + 1).sqrt()
 
 
-@dataclass(frozen=True)
 class LnScalingPre(LnScaling):
     """s_j = r_j√(t+1), r'_j = ⟨θ_j, A_j⟩/√(t+1): the published method, x ← x + hA(Nx)/√(t+1).
 
@@ -270,5 +243,5 @@ class LnScalingPre(LnScaling):
     clock_text = "log t"
     final_rate = -1.0
 
-    def clock(self, time: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def clock(self, time: Numbers) -> Numbers:
         return time.log()

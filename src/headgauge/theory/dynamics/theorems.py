@@ -71,7 +71,11 @@ def radial_rate_stated(tokens: int, beta: float) -> float:
 
 def least_radial_rate(tokens: int, beta: float) -> float:
     """The least ⟨θ_j, A_j⟩ of all configurations in two or more dimensions; attained."""
-    others = _others(tokens, beta)
+    if tokens < 2:
+        raise ValueError(f"a swarm needs at least 2 tokens, got {tokens}")
+    if not beta >= 0:
+        raise ValueError(f"β must be 0 or more, got {beta:g}")
+    others = tokens - 1
     solution = float(lambertw(others / math.e).real)
     if 1 + solution <= 2 * beta:
         return 1 - solution / beta
@@ -120,7 +124,7 @@ def cone_rates(
 def cone_scale(scheme: Scheme, time: float) -> float:
     """Theorem 4.3's scale in Var' = −Θ(Var/scale): s_j as it is in the end."""
     if isinstance(scheme, NGpt):
-        return 1 / _alpha(scheme, time)
+        return (1 + scheme.decay * time) / scheme.alpha
     if scheme.grows(torch.tensor(time)):
         return time
     return math.sqrt(time) if scheme.name == "ln_scaling" else 1.0
@@ -128,16 +132,5 @@ def cone_scale(scheme: Scheme, time: float) -> float:
 
 def cone_scale_stated(scheme: Scheme, time: float) -> float:
     """The same with nGPT's α_t where its inverse belongs."""
-    return _alpha(scheme, time) if isinstance(scheme, NGpt) else cone_scale(scheme, time)
-
-
-def _alpha(scheme: NGpt, time: float) -> float:
-    return scheme.alpha / (1 + scheme.decay * time)
-
-
-def _others(tokens: int, beta: float) -> int:
-    if tokens < 2:
-        raise ValueError(f"a swarm needs at least 2 tokens, got {tokens}")
-    if not beta >= 0:
-        raise ValueError(f"β must be 0 or more, got {beta:g}")
-    return tokens - 1
+    scale = cone_scale(scheme, time)
+    return 1 / scale if isinstance(scheme, NGpt) else scale
