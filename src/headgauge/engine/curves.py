@@ -113,7 +113,7 @@ def curves(
         vectors, n = geometry.vectors[: len(seen)][counting], int(asked[at])
         held = int(separability.separable_count(alpha, vectors, top_n(alpha, n)))
         out["separable_count"][row, at], out["separability"][row, at] = held, held / n
-    table = out.view(np.float64).reshape(*out.shape, -1).transpose(2, 0, 1)
+    table = out.view(np.float64).reshape(*out.shape, len(_NAMES) + 1).transpose(2, 0, 1)
     return Curves(*table[: len(_NAMES), :, back])
 
 
