@@ -18,7 +18,7 @@ from torch import Tensor
 
 from headgauge import kernels
 from headgauge.normalizers.entmax_rows import entmax_backward, entmax_forward
-from headgauge.normalizers.jacobian import Jacobian, symmetric
+from headgauge.normalizers.jacobian import Jacobian, nonzero, symmetric
 
 _LEADING = 64  # logits per row that the torch version looks at first,
 _SPARSE = 0.3  # where α − 1 is large enough for them to hold most supports
@@ -58,7 +58,7 @@ def entmax_weights(scores: Tensor, alpha: float | Tensor, hidden: Tensor | None)
 def entmax_jacobian(weights: Tensor, alpha: float | Tensor) -> Jacobian:
     """diag(s) − ssᵀ/Σs."""
     spread = _spread(weights, alpha)
-    return symmetric(spread, _nonzero(spread.sum(-1, keepdim=True)))
+    return symmetric(spread, nonzero(spread.sum(-1, keepdim=True)))
 
 
 def _spread(weights: Tensor, alpha: float | Tensor) -> Tensor:
@@ -67,16 +67,12 @@ def _spread(weights: Tensor, alpha: float | Tensor) -> Tensor:
     return torch.where(on, torch.where(on, weights, 1.0).pow(2.0 - alpha), 0.0)
 
 
-def _nonzero(total: Tensor) -> Tensor:
-    return total.masked_fill(total == 0, 1.0)
-
-
 def _pull_back(
     weights: Tensor, gradient: Tensor, alpha: Tensor, to_alpha: bool
 ) -> tuple[Tensor, Tensor | None]:
     alpha = alpha.to(weights)
     spread = _spread(weights, alpha)
-    mean = (spread * gradient).sum(-1, keepdim=True) / _nonzero(spread.sum(-1, keepdim=True))
+    mean = (spread * gradient).sum(-1, keepdim=True) / nonzero(spread.sum(-1, keepdim=True))
     to_scores = spread * (gradient - mean)
     if not to_alpha:
         return to_scores, None
@@ -122,7 +118,7 @@ def newton(scores: Tensor, alpha: Tensor, hidden: Tensor | None) -> Tensor:
     # the next step of t would have put it.
     lack = 1.0 - weights.sum(-1, keepdim=True)
     if bool((lack.abs() > 8 * torch.finfo(lack.dtype).eps).any()):
-        share = spread / _nonzero(spread.sum(-1, keepdim=True))
+        share = spread / nonzero(spread.sum(-1, keepdim=True))
         weights = torch.where(weights > 0, weights + lack * share, 0.0).clamp(min=0.0)
     weights = weights.masked_fill(top.isnan() | (top == math.inf), math.nan)
     return weights if hidden is None else weights.masked_fill(hidden, 0.0)
@@ -136,7 +132,7 @@ def _climb(below: Tensor, t: Tensor, epsilon: Tensor) -> Tensor:
         total = weights.sum(-1, keepdim=True)
         log_total = total.log()
         straight = torch.where(
-            epsilon == 0, log_total, -torch.expm1(-epsilon * log_total) / _nonzero(epsilon)
+            epsilon == 0, log_total, -torch.expm1(-epsilon * log_total) / nonzero(epsilon)
         )
         moved = t + straight * total / spread.sum(-1, keepdim=True)
         going = (total - 1.0 > tolerance) & (moved > t)
@@ -156,7 +152,7 @@ def _at(below: Tensor, t: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
     y = epsilon * (below - t)
     on = y > -1.0
     y = torch.where(on, y, 0.0)
-    exponent = torch.where(epsilon == 0, below - t, torch.log1p(y) / _nonzero(epsilon))
+    exponent = torch.where(epsilon == 0, below - t, torch.log1p(y) / nonzero(epsilon))
     # u itself for α = 2, where exp(log u) would cost the last digits.
     weights = torch.where(epsilon == 1, 1.0 + y, exponent.exp())
     weights = torch.where(on, weights, 0.0)

@@ -126,12 +126,12 @@ class Jacobian:
         size = self.diagonal.abs().amax(-1)
         for left, right in self.terms:
             size = torch.maximum(size, left.abs().amax(-1) * right.abs().amax(-1))
-        size = _nonzero(size)
+        size = nonzero(size)
         columns = size[:, None]
         # Each outer product is balanced first, lest one side vanish while the other explodes.
         terms = []
         for left, right in self.terms:
-            weight = _nonzero(right.abs().amax(-1, keepdim=True))
+            weight = nonzero(right.abs().amax(-1, keepdim=True))
             terms.append((left * (weight / columns), right / weight))
         return Jacobian(self.diagonal / columns, tuple(terms)), size
 
@@ -169,7 +169,7 @@ class Jacobian:
         bottom = torch.cat([corner.mT - swap, right.mT @ (own * right)], dim=-1)
         small = torch.cat([top, bottom], dim=-2)
         # Scaling rows and columns alike keeps the signs and makes the entries comparable.
-        size = _nonzero(small.diagonal(dim1=-2, dim2=-1).abs().sqrt())
+        size = nonzero(small.diagonal(dim1=-2, dim2=-1).abs().sqrt())
         small = small / size[..., :, None] / size[..., None, :]
         return outside + (torch.linalg.eigvalsh(small) > 0).sum(-1) - len(self.terms)
 
@@ -202,7 +202,8 @@ def _unit(vector: Tensor) -> Tensor:
     return vector / _norm(vector).clamp(min=torch.finfo(vector.dtype).tiny)
 
 
-def _nonzero(size: Tensor) -> Tensor:
+def nonzero(size: Tensor) -> Tensor:
+    """To divide by: 1 in place of 0."""
     return size.masked_fill(size == 0, 1.0)
 
 

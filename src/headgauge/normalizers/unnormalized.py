@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from headgauge.normalizers.base import Normalizer, limited
-from headgauge.normalizers.jacobian import Jacobian, symmetric
+from headgauge.normalizers.jacobian import Jacobian, nonzero, symmetric
 from headgauge.normalizers.rows import Number, PerRow, Rows
 
 
@@ -107,8 +107,7 @@ class SoftmaxOne(Normalizer):
         shift = shift.masked_fill(shift == -math.inf, 0.0)  # a dead row without a sink
         raised = torch.exp(rows.fill(rows.logits, -math.inf) - shift)
         drained = torch.exp(S - shift)
-        total = drained + raised.sum(-1, keepdim=True)
-        total = total.masked_fill(total == 0, 1.0)
+        total = nonzero(drained + raised.sum(-1, keepdim=True))
         return raised / total, (drained / total).squeeze(-1)
 
     def _sink(self) -> PerRow:
@@ -178,4 +177,4 @@ class Softpick(Normalizer):
         below = torch.exp(-shift) * -torch.expm1(-down)
         total = (above + below).sum(-1, keepdim=True) + self.epsilon * torch.exp(-shift)
         # Only with ε = 0 and every logit 0 (or e^{−shift} underflown beside nothing) is it 0.
-        return above, total.masked_fill(total == 0, 1.0), shift
+        return above, nonzero(total), shift
