@@ -47,4 +47,4 @@ def unchecked():
 def pytest_collection_modifyitems(items):
     """Compiled rows first: what one process compiles while the other is at work elsewhere, none
     compiles twice."""
-    items.sort(key=lambda item: "test_compiled_curves" not in item.nodeid)
+    items.sort(key=lambda item: "engine/test_curves" not in item.nodeid)

@@ -90,16 +90,16 @@ def make_vectors(kind: str, keys: int = KEYS, dim: int = DIM) -> Tensor:
 
 # Of the size of what a measure adds up: what `curves` promises for each precision.
 WITHIN = {"float64": 1e-9, "float32": 5e-6}
+Tables = dict[str, np.ndarray]
 
 
 def literal(
-    weights: Tensor, vectors: Tensor, n: int, unit: bool, within: float
-) -> tuple[dict, dict]:
-    """Theory's functions on one row, and the size of what each one adds up."""
+    weights: Tensor, vectors: Tensor, n: int, sphere: float, within: float
+) -> tuple[Tables, Tables]:
+    """Theory's functions on rows of as many keys, and the size of what each one adds up."""
     chosen = top_n(weights, n)
     delta = separability.minimum_separation(vectors)
     lengths = torch.linalg.vector_norm(vectors, dim=-1)
-    sphere = 1.0 if unit else float(lengths.max())
     r = separability.radius(weights, vectors, chosen)
     xi = separability.xi(weights, chosen, delta, sphere)
     lower, upper = distance_bounds.sandwich(weights, vectors, chosen)
@@ -122,42 +122,55 @@ def literal(
     }
     assert torch.equal(e_lower, values["expected_appendix"])
     y = torch.linalg.vector_norm(weighted(weights, vectors), dim=-1)
-    s = torch.linalg.vector_norm(context_vector(weights, vectors, chosen))
-    mean = torch.linalg.vector_norm(weighted(weights, vectors).sum(0))
-    others = max(len(weights) - 1, 1)
-    nu = n / others
-    near = distances_to_context(weights, vectors, chosen).masked_fill(chosen, math.inf).argmin()
-    summed = float(((s + y) * ~chosen).sum())
-    mass = float(selected_mass(weights, chosen).abs())
-    outside = float((weights.abs() * ~chosen).sum())
-    rooms = float(((mass + weights.abs()) * ~chosen).sum())
+    s = torch.linalg.vector_norm(context_vector(weights, vectors, chosen), dim=-1)
+    mean = torch.linalg.vector_norm(weighted(weights, vectors).sum(-2), dim=-1)
+    nu = n / max(weights.shape[-1] - 1, 1)
+    each = distances_to_context(weights, vectors, chosen).masked_fill(chosen, math.inf)
+    near = y.gather(-1, each.argmin(-1, keepdim=True))[:, 0]
+    summed = ((s[:, None] + y) * ~chosen).sum(-1)
+    mass = selected_mass(weights, chosen).abs()
+    outside = (weights.abs() * ~chosen).sum(-1)
+    rooms = ((mass[:, None] + weights.abs()) * ~chosen).sum(-1)
     # s is a sum too: where it cancels, its last digit depends on the processor.
-    rounding = 2**-52 * float((y * chosen).sum()) / within
-    ball = float(s + y[near]) + rounding
-    ratio = float(xi.sum() / (n * r)) if r > 0 else 0.0
+    ball = s + near + 2**-52 * (y * chosen).sum(-1) / within
+    ratio = torch.where(r > 0, xi.sum(-1) / (n * r), 0.0)
+    # A count whose decisions may hang on rounding: free where one does.
+    margin = within * (ball[:, None] + xi.amax(-1, keepdim=True))
+    hangs = (((xi - r[:, None]).abs() <= margin) & chosen).any(-1)
+    appendix = ((1 + nu) * y + nu * mean[:, None]).sum(-1)
+    longest = lengths.amax(-1) * (2 * outside + rooms)
     sizes = {
         "distance": summed,
-        "expected_printed": float(((weights.abs() + nu) * lengths + mean).sum()),
-        "expected_appendix": float(((1 + nu) * y + nu * mean).sum()),
-        "expected_upper": float(((1 + nu) * y + nu * mean).sum() + e_upper),
-        "bound_printed": float(lengths.max()) * (2 * outside + rooms),
-        "bound_centroid": float(lengths.max()) * (2 * outside + rooms),
+        "expected_printed": ((weights.abs() + nu) * lengths + mean[:, None]).sum(-1),
+        "expected_appendix": appendix,
+        "expected_upper": appendix + e_upper,
+        "bound_printed": longest,
+        "bound_centroid": longest,
         "bound_lower": summed,
-        "bound_upper": summed + float(upper),
+        "bound_upper": summed + upper,
         "radius": ball,
-        "separable_count": 0.0,
-        "separability": 0.0,
-        "separability_printed_lower": 1 + ratio * (1 + ball / float(r) if r > 0 else 0.0),
-        "separability_printed_upper": 1 + (ball / sphere if sphere > 0 else 0.0),
-        # A count whose decisions may hang on rounding: free where one does.
-        "separability_lower": math.inf
-        if bool(((xi - r).abs() <= within * (ball + xi.max()))[chosen].any())
-        else 0.0,
+        "separable_count": 0 * ball,
+        "separability": 0 * ball,
+        "separability_printed_lower": 1 + ratio * torch.where(r > 0, 1 + ball / r, 0.0),
+        "separability_printed_upper": 1 + (ball / sphere if sphere > 0 else 0 * ball),
+        "separability_lower": torch.where(hangs, math.inf, 0.0),
     }
-    return {name: float(value) for name, value in values.items()}, sizes
+    return {k: v.double().numpy() for k, v in values.items()}, {
+        k: v.double().numpy() for k, v in sizes.items()
+    }
 
 
 Worst = dict[str, float]
+
+
+def groups(counting: Tensor, answers: Tensor, lengths: Tensor, raw: bool) -> Iterator[tuple]:
+    """The rows that answer, those of as many keys and one M together."""
+    found: dict[tuple[int, float], list[int]] = {}
+    for row in answers.nonzero()[:, 0].tolist():
+        sphere = float(lengths[counting[row]].max()) if raw else 1.0
+        found.setdefault((int(counting[row].sum()), sphere), []).append(row)
+    for (_, sphere), some in found.items():
+        yield some, torch.stack([counting[row].nonzero()[:, 0] for row in some]), sphere
 
 
 def check(
@@ -174,35 +187,39 @@ def check(
     within = WITHIN[precision]
     weights = weights.to(geometry.real)
     seen = torch.ones(weights.shape, dtype=torch.bool) if visible is None else visible
+    lengths = torch.linalg.vector_norm(geometry.vectors, dim=-1)
     worst: Worst = {}
     for keys in ("visible", "all"):
         blocks = {}
         for compiled in paths:
             with kernels.use_compiled(compiled):
-                blocks[compiled] = engine.curves(weights, geometry, top_ns, visible, keys)
-        for row, at in np.ndindex(len(weights), len(top_ns)):
-            counting = torch.ones_like(seen[row]) if keys == "all" else seen[row]
-            n, count = top_ns[at], int(counting.sum())
-            answers = bool(seen[row].any()) and (n <= count if keys == "all" else n < count)
-            if not answers:
-                for block in blocks.values():
-                    assert all(np.isnan(v[row, at]) for v in vars(block).values())
-                continue
-            a = (weights[row] * seen[row])[counting].double()
-            with shapes_unchecked():  # theory's shapes have tests of their own
-                expected, sizes = literal(a, geometry.vectors[counting], n, not raw, within)
-            for compiled, block in blocks.items():
-                for name, value in expected.items():
-                    got = vars(block)[name][row, at]
-                    where = (name, keys, row, n, compiled, got, value)
-                    if not math.isfinite(value) or not math.isfinite(got):
-                        lost = name == "separability_printed_lower" and expected["radius"] < 1e-12
-                        assert got == value or (np.isnan(got) and np.isnan(value)) or lost, where
-                        continue
-                    error = abs(got - value)
-                    assert error <= within * sizes[name], (*where, error, sizes[name])
-                    if 0 < sizes[name] < math.inf:
-                        worst[name] = max(worst.get(name, 0.0), error / sizes[name])
+                blocks[compiled] = vars(engine.curves(weights, geometry, top_ns, visible, keys))
+        counting = torch.ones_like(seen) if keys == "all" else seen
+        for at, n in enumerate(top_ns):
+            count = counting.sum(-1)
+            answers = seen.any(-1) & (n <= count if keys == "all" else n < count)
+            for block in blocks.values():
+                silent = [table[~answers.numpy(), at] for table in block.values()]
+                assert np.isnan(silent).all(), (keys, n)
+            for some, places, sphere in groups(counting, answers, lengths, raw):
+                a = (weights[some] * seen[some]).double().gather(-1, places)
+                with shapes_unchecked():  # theory's shapes have tests of their own
+                    values, sizes = literal(a, geometry.vectors[places], n, sphere, within)
+                for compiled, block in blocks.items():
+                    for name, value in values.items():
+                        got, size = block[name][some, at], sizes[name]
+                        finite = np.isfinite(value) & np.isfinite(got)
+                        with np.errstate(invalid="ignore"):
+                            error = np.where(finite, np.abs(got - value), 0.0)
+                        fine = error <= within * size
+                        lost = (name == "separability_printed_lower") & (values["radius"] < 1e-12)
+                        same = (got == value) | (np.isnan(got) & np.isnan(value)) | lost
+                        fine = np.where(finite, fine, same)
+                        where = (name, keys, n, compiled, np.array(some)[~fine])
+                        assert fine.all(), (*where, got[~fine], value[~fine], size[~fine])
+                        real = finite & (size > 0) & (size < math.inf)
+                        share = (error[real] / size[real]).max(initial=0.0)
+                        worst[name] = max(worst.get(name, 0.0), float(share))
     return worst
 
 
@@ -213,17 +230,22 @@ def _check() -> Callable[..., Worst]:
 
 @pytest.fixture(scope="session")
 def make() -> Callable[..., tuple[Tensor, Tensor, Tensor | None]]:
-    """make(weights kind, vectors kind, mask kind) → weights, vectors, visible."""
+    """make(weights kinds, vectors kind, mask kind) → weights of all kinds as rows of one block,
+    vectors, visible."""
 
-    def block(weights: str, vectors: str, mask: str) -> tuple[Tensor, Tensor, Tensor | None]:
-        visible = make_visible(mask)
-        return make_weights(weights, visible), make_vectors(vectors), visible
+    def block(
+        kinds: tuple[str, ...], vectors: str, mask: str, rows: int = ROWS
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        visible = make_visible(mask, rows)
+        weights = torch.cat([make_weights(kind, visible, rows) for kind in kinds])
+        seen = None if visible is None else visible.repeat(len(kinds), 1)
+        return weights, make_vectors(vectors), seen
 
     return block
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    for name, kinds in (("weights_kind", WEIGHTS), ("vectors_kind", VECTORS), ("mask", MASKS)):
+    for name, kinds in (("vectors_kind", VECTORS), ("mask", MASKS)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, kinds)
 

@@ -1,6 +1,8 @@
-"""The engine against the literal loop over theory/."""
+"""The engine against the literal loop over theory/; which products are held at once, and what
+single precision hands on to double."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,25 +12,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgauge import engine
+from headgauge.engine import geometry
 from headgauge.theory.normalization import separability
 
+from .conftest import MASKS, VECTORS, WEIGHTS
+
 TOP_NS = [1, 2, 7, 17, 18, 40]
+MODULE = sys.modules["headgauge.engine.curves"]  # the package has the function by this name
 
 
-def test_every_kind_of_rows_and_vectors(check, make, weights_kind, vectors_kind):
-    # Masks and scaling go round, so that each meets each over the kinds.
-    turn = sum(map(ord, weights_kind + vectors_kind))
-    mask = ("none", "causal", "window", "holes")[turn % 4]
-    weights, vectors, visible = make(weights_kind, vectors_kind, mask)
-    check(weights, vectors, TOP_NS, visible, raw=turn % 3 == 0)
-
-
-def test_single_precision_on_every_kind(check, make, weights_kind, vectors_kind):
-    turn = sum(map(ord, weights_kind + vectors_kind))
-    mask = ("none", "causal", "window", "holes")[turn % 4]
-    weights, vectors, visible = make(weights_kind, vectors_kind, mask)
-    for raw in (False, True):
-        check(weights, vectors, TOP_NS, visible, raw, paths=(True,), precision="float32")
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_every_kind_of_rows_and_vectors(check, make, vectors_kind, precision):
+    """Every kind of weights under every mask; unit and raw take turns."""
+    turn = VECTORS.index(vectors_kind) + (precision == "float32")
+    paths = (True, False) if precision == "float64" else (True,)
+    for step, mask in enumerate(MASKS):
+        weights, vectors, visible = make(WEIGHTS, vectors_kind, mask)
+        raw = bool((turn + step) % 2)
+        check(weights, vectors, TOP_NS, visible, raw, paths, precision)
 
 
 @pytest.mark.parametrize("raw", [False, True])
@@ -36,10 +37,10 @@ def test_single_precision_adds_up_long_rows(check, raw):
     """Rounding must not grow with the number of keys, nor with that of the selected ones."""
     source = torch.Generator().manual_seed(2)
     weights = torch.softmax(
-        torch.tensor([[0.3], [6.0]]) * torch.randn(2, 1500, generator=source), -1
+        torch.tensor([[0.3], [6.0]]) * torch.randn(2, 1100, generator=source), -1
     )
-    vectors = torch.randn(1500, 12, generator=source) + 0.5
-    worst = check(weights, vectors, [1, 5, 100, 1000], raw=raw, paths=(True,), precision="float32")
+    vectors = torch.randn(1100, 12, generator=source) + 0.5
+    worst = check(weights, vectors, [1, 100, 800], raw=raw, paths=(True,), precision="float32")
     assert max(worst.values()) > 1e-9  # it was single precision
 
 
@@ -76,11 +77,11 @@ def test_weight_where_a_row_may_not_look_is_none(path):
         assert np.array_equal(table, vars(wanted)[name], equal_nan=True), name
 
 
-@pytest.mark.parametrize("raw", [False, True])
-def test_every_mask(check, make, mask, raw):
-    weights, vectors, visible = make("sink", "random", mask)
-    worst = check(weights, vectors, [1, 2, 3, 5, 8, 17, 18], visible, raw=raw)
-    assert max(worst.values()) < 1e-12  # nothing cancels here
+def test_every_mask(check, make, mask):
+    weights, vectors, visible = make(("sink",), "random", mask)
+    for raw in (False, True):
+        worst = check(weights, vectors, [1, 2, 3, 5, 8, 17, 18], visible, raw=raw)
+        assert max(worst.values()) < 1e-12  # nothing cancels here
 
 
 def test_every_n_is_the_same_in_any_list(path):
@@ -94,7 +95,7 @@ def test_every_n_is_the_same_in_any_list(path):
         assert np.allclose(table, wanted, rtol=1e-12, equal_nan=True), name
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(
     rows=st.integers(1, 4),
     keys=st.integers(1, 24),
@@ -147,8 +148,13 @@ def test_the_edge_of_the_ball_is_the_references(check, precision):
     while high - low > 1e-8 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if held(middle) == 2 else (low, middle)
-    for step in range(-25, 26):
-        check(weights, vectors(low * (1 + 1e-8 * step)), [2], raw=True, precision=precision)
+    # A row for every step, each over keys of its own.
+    steps = [low * (1 + 1e-8 * step) for step in range(-25, 26)]
+    seen = torch.eye(len(steps), dtype=torch.bool).repeat_interleave(3, dim=1)
+    block = torch.zeros(seen.shape, dtype=torch.float64).masked_scatter(
+        seen, weights.expand(len(steps), 3)
+    )
+    check(block, torch.cat([vectors(t) for t in steps]), [2], seen, raw=True, precision=precision)
 
 
 def test_rows_with_nan_weights_do_not_count(path):
@@ -157,6 +163,79 @@ def test_rows_with_nan_weights_do_not_count(path):
     found = engine.curves(weights, engine.Geometry.of(torch.randn(6, 3)), [1, 2])
     assert not found.counts[0].any()
     assert found.counts[1].all()
+
+
+def block(rows=40, keys=90, dim=7, seed=0):
+    source = torch.Generator().manual_seed(seed)
+    visible = torch.ones(rows, keys, dtype=torch.bool).tril(keys - rows)
+    visible[3] = torch.rand(keys, generator=source) < 0.5
+    visible[4, :30] = False
+    logits = 2 * torch.randn(rows, keys, generator=source)
+    weights = torch.softmax(logits.masked_fill(~visible, -torch.inf), -1)
+    return weights, torch.randn(keys, dim, generator=source), visible
+
+
+def agree(found, wanted, within):
+    for name, table in vars(found).items():
+        wide = vars(wanted)[name]
+        assert np.allclose(table, wide, rtol=within, atol=within, equal_nan=True), name
+
+
+@pytest.mark.parametrize(("precision", "within"), [("float64", 1e-12), ("float32", 1e-5)])
+@pytest.mark.parametrize("keys", ["visible", "all"])
+def test_the_gram_matrix_in_pieces(monkeypatch, path, precision, within, keys):
+    weights, vectors, visible = block()
+    whole = engine.Geometry.of(vectors, precision=precision)
+    wanted = engine.curves(weights, whole, [1, 4, 13, 90], visible, keys)
+    row = 90 * whole.real.itemsize
+    monkeypatch.setattr(geometry, "GRAM_BYTES", 30 * row)
+    split = engine.Geometry.of(vectors, precision=precision)
+    assert not split.held
+    agree(engine.curves(weights, split, [1, 4, 13, 90], visible, keys), wanted, within)
+    assert "gram" not in vars(split)
+
+
+def test_pieces_keep_under_the_limit_and_cover_all_rows(monkeypatch):
+    weights, vectors, visible = block()
+    monkeypatch.setattr(geometry, "GRAM_BYTES", 30 * 90 * 8)
+    held = []
+
+    def watched(*arguments):
+        for piece in whole(*arguments):
+            held.append((piece[0], len(piece[1])))
+            yield piece
+
+    whole = MODULE._gram_pieces
+    monkeypatch.setattr(MODULE, "_gram_pieces", watched)
+    engine.curves(weights, engine.Geometry.of(vectors), [1, 4], visible)
+    assert len(held) > 1
+    assert max(rows for _, rows in held) <= 30
+    assert [row for some, _ in held for row in range(some.start, some.stop)] == list(range(40))
+
+
+@pytest.mark.parametrize("kind", ["nearly_equal", "cancelling", "tiny"])
+def test_rows_that_single_precision_cannot_answer_are_answered_in_double(monkeypatch, kind):
+    weights, vectors, visible = block()
+    if kind == "nearly_equal":
+        vectors = vectors[:1] + 1e-3 * vectors
+    elif kind == "cancelling":
+        vectors[1::2] = -vectors[::2]
+        weights = torch.full_like(weights, 1 / 90)
+        visible = torch.ones_like(visible)
+    else:
+        weights = weights * 1e-25
+    asked = []
+
+    def watched(weights, visible, shared, *rest):
+        asked.append((shared.precision, len(weights)))
+        answer(weights, visible, shared, *rest)
+
+    answer = MODULE._compiled
+    monkeypatch.setattr(MODULE, "_compiled", watched)
+    single = engine.Geometry.of(vectors, raw=True, precision="float32")
+    found = engine.curves(weights, single, [1, 4], visible)
+    assert asked == [("float32", 40), ("float64", 40)]
+    agree(found, engine.curves(weights, single.double, [1, 4], visible), 1e-12)
 
 
 SAMPLES = sorted(

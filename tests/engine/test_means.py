@@ -17,13 +17,11 @@ def _rows(count: int = 9) -> tuple[torch.Tensor, engine.Geometry, torch.Tensor]:
 def test_blocks_add_up_to_the_whole():
     weights, geometry, visible = _rows()
     whole = engine.curves(weights, geometry, [1, 4], visible)
-    first, second = engine.Means(), engine.Means()
-    first.add(engine.curves(weights[:2], geometry, [1, 4], visible[:2]))
-    second.add(engine.curves(weights[2:5], geometry, [1, 4], visible[2:5]))
-    second.add(engine.curves(weights[5:], geometry, [1, 4], visible[5:]))
-    first.merge(second)
-    assert first.rows.tolist() == [8, 5]  # rows that see more than N keys
-    for name, mean in first.means().items():
+    means = engine.Means()
+    for some in (slice(2), slice(2, 5), slice(5, None)):
+        means.add(engine.curves(weights[some], geometry, [1, 4], visible[some]))
+    assert means.rows.tolist() == [8, 5]  # rows that see more than N keys
+    for name, mean in means.means().items():
         assert np.allclose(mean, np.nanmean(vars(whole)[name], axis=0), rtol=1e-12), name
 
 
@@ -49,14 +47,6 @@ def test_without_rows_there_is_no_mean():
     means.add(engine.curves(weights[:2], geometry, [5], visible[:2]))
     assert means.rows.tolist() == [0]
     assert np.isnan(means.mean("distance")).all()
-
-
-def test_row_measures_are_averaged_too():
-    weights, _, visible = _rows()
-    means = engine.Means()
-    means.add(engine.row_measures(weights, visible))
-    assert means.rows == 9
-    assert means.mean("sink_weight") == pytest.approx(weights[:, 0].mean().item(), rel=1e-6)
 
 
 def test_what_does_not_belong_together_is_refused():

@@ -36,7 +36,7 @@ def test_only_finished_measures_leave_the_device(unchecked):
     calls = {
         "geometry": lambda: engine.Geometry.of(vectors),
         "curves": lambda: engine.curves(weights, geometry, [1, 4], visible),
-        "row_measures": lambda: engine.row_measures(weights, visible, logits, None, vectors),
+        "row_measures": lambda: engine.row_measures(weights, visible, logits),
         "sensitivity": lambda: engine.sensitivity(logits, visible, [1.0], [0.1], unit),
     }
     for name, call in calls.items():

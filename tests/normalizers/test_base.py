@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -28,51 +27,105 @@ def tolerance(dtype: torch.dtype) -> float:
 @st.composite
 def masked_logits(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
     """Logits from a coarse grid with extremes, so that ties are exact, and any mask."""
-    queries = draw(st.integers(1, 4))
+    queries = draw(st.integers(1, 8))
     keys = draw(st.integers(1, 9))
     dtype = draw(st.sampled_from(DTYPES))
     grid = st.one_of(
         st.integers(-24, 24).map(lambda i: i / 8), st.sampled_from([-1e4, 1e4, 0.0, 30.0, -30.0])
     )
-    kind = draw(st.sampled_from(["any", "equal", "one hot"]))
-    if kind == "any":
-        row = st.lists(grid, min_size=keys, max_size=keys)
-        values = draw(st.lists(row, min_size=queries, max_size=queries))
-    else:
-        low, high = draw(grid), draw(grid)
-        hot = draw(st.integers(0, keys - 1)) if kind == "one hot" else -1
-        values = [[high if k == hot else low for k in range(keys)]] * queries
+    any_row = st.lists(grid, min_size=keys, max_size=keys)
+    equal = grid.map(lambda low: [low] * keys)
+    one_hot = st.tuples(grid, grid, st.integers(0, keys - 1)).map(
+        lambda drawn: [drawn[1] if k == drawn[2] else drawn[0] for k in range(keys)]
+    )
+    rows = st.one_of(any_row, equal, one_hot)
+    values = draw(st.lists(rows, min_size=queries, max_size=queries))
     flags = st.lists(st.booleans(), min_size=keys, max_size=keys)
     mask = draw(st.lists(flags, min_size=queries, max_size=queries))
     return torch.tensor(values, dtype=dtype), torch.tensor(mask)
 
 
-@settings(max_examples=60)
-@given(masked_logits())
-def test_weights_are_sane_on_any_input(case: tuple[Tensor, Tensor]) -> None:
+@settings(max_examples=16)
+@given(masked_logits(), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_weights_are_sane_on_any_input(case: tuple[Tensor, Tensor], extra: int, random) -> None:
+    logits, mask = case
+    order = list(range(logits.shape[-1]))
+    random.shuffle(order)
     for rule in every_rule():
-        logits, mask = case
+        variable = logits.clone().requires_grad_()
+        weights = rule(variable, mask)
+        gradients_are_finite(rule, variable, weights, mask)
+        weights = weights.detach()
+        weights_are_sane(rule, logits, weights, mask)
+        three_ways_of_masking_agree(rule, logits, weights, mask)
+        padding_changes_nothing(rule, logits, weights, mask, extra)
+        permuting_the_keys_permutes_the_weights(rule, logits, weights, mask, order)
+
+
+def weights_are_sane(rule: Normalizer, logits: Tensor, weights: Tensor, mask: Tensor) -> None:
+    assert weights.dtype == logits.dtype
+    assert weights.shape == logits.shape
+    assert weights.isfinite().all()
+    assert (weights[~mask] == 0).all()
+    if rule.name != "sa_softmax":
+        assert (weights >= 0).all()
+    sums = weights.double().sum(-1)
+    slack = 16 * torch.finfo(logits.dtype).eps if logits.dtype != torch.float64 else 1e-9
+    if rule.sums_to_one:
+        alive = mask.any(-1)
+        assert ((sums[alive] - 1).abs() < slack).all()
+        single = mask.sum(-1) == 1
+        assert (weights[single].amax(-1) == 1).all()
+    if rule.name in ("softmax_one", "sink", "softpick", "sa_softmax_normalized"):
+        assert (sums <= 1 + slack).all()
+
+
+def gradients_are_finite(rule: Normalizer, logits: Tensor, weights: Tensor, mask: Tensor) -> None:
+    (weights * torch.arange(1.0, weights.shape[-1] + 1, dtype=weights.dtype)).sum().backward()
+    assert logits.grad is not None
+    assert logits.grad.dtype == logits.dtype
+    # A jump smoothed over 1e-6 has slopes that fp16 cannot hold.
+    if not (rule.name == "softpick" and logits.dtype == torch.float16):
+        assert logits.grad.isfinite().all()
+    assert (logits.grad[~mask] == 0).all()
+
+
+def three_ways_of_masking_agree(
+    rule: Normalizer, logits: Tensor, weights: Tensor, mask: Tensor
+) -> None:
+    for number in (-math.inf, torch.finfo(logits.dtype).min):
+        filled = logits.masked_fill(~mask, number)
+        torch.testing.assert_close(rule(filled), weights)
+        torch.testing.assert_close(rule(filled, mask), weights)
+
+
+def padding_changes_nothing(
+    rule: Normalizer, logits: Tensor, weights: Tensor, mask: Tensor, extra: int
+) -> None:
+    padded_logits = torch.nn.functional.pad(logits, (extra, extra), value=3.0)
+    padded_mask = torch.nn.functional.pad(mask, (extra, extra), value=False)
+    padded = rule(padded_logits, padded_mask)
+    rtol, atol = (1e-9, 1e-12) if logits.dtype == torch.float64 else (2e-5, 2e-6)
+    torch.testing.assert_close(padded[:, extra:-extra], weights, rtol=rtol, atol=atol)
+    assert (padded[:, :extra] == 0).all()
+    assert (padded[:, -extra:] == 0).all()
+
+
+def permuting_the_keys_permutes_the_weights(
+    rule: Normalizer, logits: Tensor, weights: Tensor, mask: Tensor, order: list[int]
+) -> None:
+    if rule.name == "topk":  # which of several tied keys is kept depends on their order
+        logits = logits + torch.arange(logits.shape[-1]).to(logits.dtype) * 0.25
+        if any(len(set(row)) < len(row) for row in logits.tolist()):
+            return
         weights = rule(logits, mask)
-        assert weights.dtype == logits.dtype
-        assert weights.shape == logits.shape
-        assert weights.isfinite().all()
-        assert (weights[~mask] == 0).all()
-        if rule.name != "sa_softmax":
-            assert (weights >= 0).all()
-        sums = weights.double().sum(-1)
-        slack = 16 * torch.finfo(logits.dtype).eps if logits.dtype != torch.float64 else 1e-9
-        if rule.sums_to_one:
-            alive = mask.any(-1)
-            assert ((sums[alive] - 1).abs() < slack).all()
-            single = mask.sum(-1) == 1
-            assert (weights[single].amax(-1) == 1).all()
-        if rule.name in ("softmax_one", "sink", "softpick", "sa_softmax_normalized"):
-            assert (sums <= 1 + slack).all()
+    moved = rule(logits[:, order], mask[:, order])
+    torch.testing.assert_close(moved, weights[:, order], rtol=2e-5, atol=2e-6)
 
 
 @st.composite
 def vast_logits(draw: st.DrawFn) -> Tensor:
-    """A row of up to the largest and the smallest numbers of its dtype, and −inf among them."""
+    """Rows of up to the largest and the smallest numbers of their dtype, and −inf among them."""
     dtype = draw(st.sampled_from(DTYPES))
     limits = torch.finfo(dtype)
     shares = st.sampled_from([1.0, 1 / 3, 0.24, -0.24, -0.49])  # hidden from −0.5 on
@@ -82,14 +135,15 @@ def vast_logits(draw: st.DrawFn) -> Tensor:
         st.sampled_from([-math.inf, 0.0, 1.0, -1.0, 30.0, -30.0]),
         st.integers(-24, 24).map(lambda i: i / 8),
     )
-    row = draw(st.lists(number, min_size=1, max_size=9))
-    return torch.tensor(row, dtype=torch.float64).to(dtype)
+    keys = draw(st.integers(1, 9))
+    rows = draw(st.lists(st.lists(number, min_size=keys, max_size=keys), min_size=1, max_size=4))
+    return torch.tensor(rows, dtype=torch.float64).to(dtype)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(vast_logits())
-@example(3.4e38 * torch.tensor([1.0, -0.49, 0.3, 0, 0, 0, 0, 0, 0]))
-@example(3.4e38 * torch.tensor([-0.49, -0.4, -0.3]))
+@example(3.4e38 * torch.tensor([[1.0, -0.49, 0.3, 0, 0, 0, 0, 0, 0]]))
+@example(3.4e38 * torch.tensor([[-0.49, -0.4, -0.3]]))
 def test_vast_logits_have_the_weights_they_have_in_wider_numbers(logits: Tensor) -> None:
     for rule in every_rule():
         weights = rule(logits)
@@ -97,82 +151,22 @@ def test_vast_logits_have_the_weights_they_have_in_wider_numbers(logits: Tensor)
         assert rule.name == "sa_softmax" or (weights >= 0).all()
         seen = logits > torch.finfo(logits.dtype).min / 2
         assert (weights[~seen] == 0).all()
-        if rule.sums_to_one and bool(seen.any()):
-            slack = 16 * torch.finfo(logits.dtype).eps
-            assert abs(float(weights.double().sum()) - 1) < max(slack, 1e-9)
+        if rule.sums_to_one:
+            slack = max(16 * torch.finfo(logits.dtype).eps, 1e-9)
+            assert ((weights.double().sum(-1) - 1).abs() < slack)[seen.any(-1)].all()
         if logits.dtype != torch.float64:
             close = tolerance(logits.dtype) * (15 if rule.name == "lssar" else 1)
             expected = rule(logits.double(), seen)
             torch.testing.assert_close(weights.double(), expected, rtol=close, atol=close)
 
 
-@settings(max_examples=40)
-@given(masked_logits())
-def test_gradients_are_finite_on_any_input(case: tuple[Tensor, Tensor]) -> None:
-    for rule in every_rule():
-        logits, mask = case
-        logits = logits.clone().requires_grad_()
-        weights = rule(logits, mask)
-        (weights * torch.arange(1.0, weights.shape[-1] + 1, dtype=weights.dtype)).sum().backward()
-        assert logits.grad is not None
-        assert logits.grad.dtype == logits.dtype
-        # A jump smoothed over 1e-6 has slopes that fp16 cannot hold.
-        if not (rule.name == "softpick" and logits.dtype == torch.float16):
-            assert logits.grad.isfinite().all()
-        assert (logits.grad[~mask] == 0).all()
-
-
-@settings(max_examples=40)
-@given(masked_logits())
-def test_three_ways_of_masking_agree(case: tuple[Tensor, Tensor]) -> None:
-    for rule in every_rule():
-        logits, mask = case
-        expected = rule(logits, mask)
-        for number in (-math.inf, torch.finfo(logits.dtype).min):
-            torch.testing.assert_close(rule(logits.masked_fill(~mask, number)), expected)
-            both = rule(logits.masked_fill(~mask, number), mask)
-            torch.testing.assert_close(both, expected)
-
-
-@settings(max_examples=40)
-@given(masked_logits(), st.integers(1, 5))
-def test_padding_changes_nothing(case: tuple[Tensor, Tensor], extra: int) -> None:
-    for rule in every_rule():
-        logits, mask = case
-        padded_logits = torch.nn.functional.pad(logits, (extra, extra), value=3.0)
-        padded_mask = torch.nn.functional.pad(mask, (extra, extra), value=False)
-        padded = rule(padded_logits, padded_mask)
-        inner = padded[:, extra:-extra]
-        rtol, atol = (1e-9, 1e-12) if logits.dtype == torch.float64 else (2e-5, 2e-6)
-        torch.testing.assert_close(inner, rule(logits, mask), rtol=rtol, atol=atol)
-        assert (padded[:, :extra] == 0).all()
-        assert (padded[:, -extra:] == 0).all()
-
-
-@settings(max_examples=40)
-@given(masked_logits(), st.randoms(use_true_random=False))
-def test_permuting_the_keys_permutes_the_weights(case: tuple[Tensor, Tensor], random) -> None:
-    for rule in every_rule():
-        logits, mask = case
-        if rule.name == "topk":  # which of several tied keys is kept depends on their order
-            logits = logits + torch.arange(logits.shape[-1]).to(logits.dtype) * 0.25
-            distinct = all(len(set(row)) == len(row) for row in logits.tolist())
-            if not distinct:
-                continue
-        order = list(range(logits.shape[-1]))
-        random.shuffle(order)
-        moved = rule(logits[:, order], mask[:, order])
-        torch.testing.assert_close(moved, rule(logits, mask)[:, order], rtol=2e-5, atol=2e-6)
-
-
-@pytest.mark.parametrize("dtype", DTYPES[:3], ids=str)
-def test_every_dtype_agrees_with_fp64(rule: Normalizer, dtype: torch.dtype) -> None:
-    logits = (2 * gaussian(5, 7, 7)).to(dtype)
-    close = tolerance(dtype)
-    # The fifteenth power multiplies the rounding of its base.
-    close *= 15 if rule.name == "lssar" else 1
-    expected = rule(logits.double(), CAUSAL)
-    torch.testing.assert_close(rule(logits, CAUSAL).double(), expected, rtol=close, atol=close)
+def test_every_dtype_agrees_with_fp64(rule: Normalizer) -> None:
+    for dtype in DTYPES[:3]:
+        logits = (2 * gaussian(5, 7, 7)).to(dtype)
+        # The fifteenth power multiplies the rounding of its base.
+        close = tolerance(dtype) * (15 if rule.name == "lssar" else 1)
+        expected = rule(logits.double(), CAUSAL)
+        torch.testing.assert_close(rule(logits, CAUSAL).double(), expected, rtol=close, atol=close)
 
 
 def test_fully_masked_row_is_zero_and_has_no_gradient(rule: Normalizer) -> None:
@@ -205,23 +199,23 @@ def test_nan_reaches_the_row_and_no_other(rule: Normalizer) -> None:
 
 
 def test_gradcheck(rule: Normalizer) -> None:
-    logits = (1.5 * gaussian(2, 7, 7)).requires_grad_()
-    assert torch.autograd.gradcheck(lambda z: rule(z, CAUSAL), logits)
+    logits = (1.5 * gaussian(5, 5)).requires_grad_()
+    assert torch.autograd.gradcheck(lambda z: rule(z, CAUSAL[:5, :5]), logits)
 
 
 def test_second_derivatives(rule: Normalizer) -> None:
-    logits = gaussian(3, 4, seed=1).requires_grad_()
+    logits = gaussian(2, 4, seed=1).requires_grad_()
     assert torch.autograd.gradgradcheck(rule, logits)
 
 
 def test_jacobian_is_that_of_autograd(rule: Normalizer) -> None:
     for seed, spread, shift in [(0, 1.0, 0.0), (1, 3.0, 0.0), (2, 1.0, 4.0), (3, 1.0, -4.0)]:
-        logits = spread * gaussian(2, 7, 7, seed=seed) + shift
-        dense = torch.autograd.functional.jacobian(lambda z: rule(z, CAUSAL).sum((0, 1)), logits)
-        expected = dense.permute(1, 2, 0, 3)
+        logits = spread * gaussian(7, 7, seed=seed) + shift
+        dense = torch.autograd.functional.jacobian(lambda z: rule(z, CAUSAL).sum(0), logits)
+        expected = dense.permute(1, 0, 2)
         jacobian = rule.jacobian(logits, CAUSAL)
         torch.testing.assert_close(jacobian.dense(), expected, rtol=1e-9, atol=1e-10)
-        vector = gaussian(2, 7, 7, seed=9)
+        vector = gaussian(7, 7, seed=9)
         product = (expected @ vector.unsqueeze(-1)).squeeze(-1)
         torch.testing.assert_close(jacobian.product(vector), product, rtol=1e-9, atol=1e-10)
         norm = torch.linalg.matrix_norm(expected, 2)
@@ -237,22 +231,20 @@ def test_spectral_norm_of_extreme_rows(rule: Normalizer) -> None:
     torch.testing.assert_close(halves.double(), expected, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 8])
-def test_jacobian_bound_holds_or_is_truly_infinite(rule: Normalizer, n: int) -> None:
-    bound = rule.jacobian_bound(n)
-    if bound is None:
-        assert rule.jacobian_bound_text == "none known"
-        return
-    if bound == math.inf:
-        direction = torch.tensor([1.0, 0.9, -1.9, 0, 0, 0, 0, 0], dtype=torch.float64)[:n]
-        hostile = torch.stack([1e-5 * direction, torch.full_like(direction, 5e4)])
-        assert rule.spectral_norm(hostile).max() > 1e3
-        return
-    generator = torch.Generator().manual_seed(n)
-    spread = 10 ** torch.empty(3000, 1, dtype=torch.float64).uniform_(-2, 1.5, generator=generator)
-    shift = torch.randn(3000, 1, generator=generator, dtype=torch.float64) * 3
-    logits = torch.randn(3000, n, generator=generator, dtype=torch.float64) * spread + shift
-    assert rule.spectral_norm(logits).max().item() <= bound * (1 + 1e-9) + 1e-12
+def test_jacobian_bound_holds_or_is_truly_infinite(rule: Normalizer) -> None:
+    for n in (1, 2, 3, 8):
+        bound = rule.jacobian_bound(n)
+        if bound is None:
+            assert rule.jacobian_bound_text == "none known"
+            continue
+        if bound == math.inf:
+            direction = torch.tensor([1.0, 0.9, -1.9, 0, 0, 0, 0, 0], dtype=torch.float64)[:n]
+            hostile = torch.stack([1e-5 * direction, torch.full_like(direction, 5e4)])
+            assert rule.spectral_norm(hostile).max() > 1e3
+            continue
+        spread = 10 ** (3.5 * torch.sigmoid(2 * gaussian(1000, 1, seed=n)) - 2)
+        logits = gaussian(1000, n, seed=n + 1) * spread + 3 * gaussian(1000, 1, seed=n + 2)
+        assert rule.spectral_norm(logits).max().item() <= bound * (1 + 1e-9) + 1e-12
 
 
 def test_sparse_or_not(rule: Normalizer) -> None:
@@ -306,12 +298,12 @@ def test_packed_documents_do_not_see_each_other(rule: Normalizer) -> None:
     torch.testing.assert_close(packed[2:, 2:], alone)
 
 
-@pytest.mark.parametrize("shape", [(6,), (0,), (3, 0), (0, 4), (2, 1), (1,)])
-def test_odd_shapes(rule: Normalizer, shape: tuple[int, ...]) -> None:
-    logits = gaussian(*shape)
-    assert rule(logits).shape == shape
-    assert rule.spectral_norm(logits).shape == shape[:-1]
-    assert rule.jacobian(logits).dense().shape == (*shape, shape[-1])
+def test_odd_shapes(rule: Normalizer) -> None:
+    for shape in ((6,), (0,), (3, 0), (0, 4), (2, 1), (1,)):
+        logits = gaussian(*shape)
+        assert rule(logits).shape == shape
+        assert rule.spectral_norm(logits).shape == shape[:-1]
+        assert rule.jacobian(logits).dense().shape == (*shape, shape[-1])
 
 
 def test_layout_of_the_inputs_does_not_matter(rule: Normalizer) -> None:

@@ -28,7 +28,7 @@ def test_golden_values() -> None:
     assert float(alpha.grad) == pytest.approx(-0.2562, abs=5e-5)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.floats(-30, 30, width=32), min_size=1, max_size=40),
     st.floats(0.1, 4),
@@ -39,9 +39,13 @@ def test_one_and_a_half_agrees_with_the_entmax_package(values, spread) -> None:
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize("alpha", [1.05, 1.2, 1.33, 1.5, 1.7, 1.95, 2.0])
 @pytest.mark.parametrize("keys", [1, 2, 17, 400])
-def test_any_alpha_agrees_with_the_bisection_of_the_package(alpha: float, keys: int) -> None:
+def test_any_alpha_agrees_with_the_bisection_of_the_package(keys: int) -> None:
+    for alpha in (1.05, 1.2, 1.33, 1.5, 1.7, 1.95, 2.0):
+        agrees_with_bisection(alpha, keys)
+
+
+def agrees_with_bisection(alpha: float, keys: int) -> None:
     logits = 3 * torch.randn(6, keys, generator=torch.Generator().manual_seed(1), dtype=F64)
     ours_in, theirs_in = logits.clone().requires_grad_(), logits.clone().requires_grad_()
     ours = normalizers.get("entmax", alpha=alpha)(ours_in)
@@ -66,7 +70,7 @@ def test_gradient_to_alpha_agrees_with_the_package() -> None:
 
 
 def test_gradcheck_in_logits_and_alpha_together() -> None:
-    logits = torch.randn(2, 3, 4, 6, generator=torch.Generator().manual_seed(5), dtype=F64)
+    logits = torch.randn(3, 2, 5, generator=torch.Generator().manual_seed(5), dtype=F64)
     alpha = torch.tensor([[1.1], [1.5], [1.8]], dtype=F64, requires_grad=True)
     inputs = (logits.requires_grad_(), alpha)
     assert torch.autograd.gradcheck(lambda z, a: normalizers.get("entmax", alpha=a)(z), inputs)
@@ -123,8 +127,8 @@ def test_norm_of_two_equal_keys_and_the_slow_approach_to_one() -> None:
     rule = normalizers.get("entmax")
     for n, expected in ((64, 0.726), (1024, 0.869)):
         # One logit at distance d above n − 1 equal ones, the best d of a fine grid.
-        gaps = torch.linspace(0, 2, 2001, dtype=F64)[:, None]
-        logits = torch.cat([gaps, torch.zeros(2001, n - 1, dtype=F64)], dim=1)
+        gaps = torch.linspace(0, 2, 401, dtype=F64)[:, None]
+        logits = torch.cat([gaps, torch.zeros(401, n - 1, dtype=F64)], dim=1)
         assert float(rule.spectral_norm(logits).max()) == pytest.approx(expected, abs=6e-4)
 
 
@@ -148,7 +152,7 @@ def test_sparsemax_golden_values() -> None:
     torch.testing.assert_close(weights, torch.tensor([0, 0.25, 0.75], dtype=F64))
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=40))
 def test_sparsemax_agreement_with_the_entmax_package(values: list[float]) -> None:
     logits = torch.tensor(values, dtype=F64)

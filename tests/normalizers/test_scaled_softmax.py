@@ -1,11 +1,13 @@
-"""Softmax, SSMax and the laws of the length."""
+"""Softmax, SSMax, the laws of the length, top-k, adaptive temperature."""
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
 from headgauge import normalizers
+from headgauge.normalizers.scaled_softmax import inverse_temperature
 
 F64 = torch.float64
 QWEN = normalizers.get("log_length_qwen", train_length=8)
@@ -135,3 +137,67 @@ def test_yarn_factor(scale: float, factor: float) -> None:
     rule = normalizers.get("log_length_yarn", scale=scale)
     torch.testing.assert_close(rule(logits), torch.softmax(factor * logits, -1))
     assert rule.jacobian_bound(9) == pytest.approx(factor / 2)
+
+
+def test_topk_keeps_the_largest_and_the_first_of_the_tied() -> None:
+    logits = torch.tensor([[1.0, 3.0, 2.0, 3.0, 3.0, 2.0]])
+    kept = normalizers.get("topk", k=2)(logits) > 0
+    assert kept.tolist() == [[False, True, False, True, False, False]]
+    kept = normalizers.get("topk", k=4)(logits) > 0
+    assert kept.tolist() == [[False, True, True, True, True, False]]
+    assert (normalizers.get("topk", k=2)(torch.zeros(5)) > 0).tolist() == [True, True] + [False] * 3
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, 50])
+def test_topk_agrees_with_a_full_sort(k: int) -> None:
+    logits = torch.randint(-3, 3, (40, 12), generator=torch.Generator().manual_seed(0)).to(F64)
+    mask = torch.rand(40, 12, generator=torch.Generator().manual_seed(1)) > 0.3
+    order = logits.masked_fill(~mask, -torch.inf).sort(dim=-1, descending=True, stable=True).indices
+    rank = order.argsort(dim=-1)
+    kept = mask & (rank < k)
+    expected = torch.softmax(logits.masked_fill(~kept, -torch.inf) / 0.7, dim=-1).nan_to_num()
+    torch.testing.assert_close(
+        normalizers.get("topk", k=k, temperature=0.7)(logits, mask), expected
+    )
+
+
+def test_topk_bound_is_attained_inside_a_cell() -> None:
+    rule = normalizers.get("topk", k=2, temperature=0.25)
+    norm = rule.spectral_norm(torch.tensor([1.0, 1.0, 0.9], dtype=F64))
+    assert float(norm) == pytest.approx(2.0)
+    assert rule.jacobian_bound(3) == 2.0
+    assert normalizers.get("topk", k=1).jacobian_bound(3) == 0.0
+
+
+def test_adaptive_sharpens_between_two_entropies_and_peaks_between() -> None:
+    entropy = torch.linspace(0, 9, 90_001, dtype=F64)
+    beta = inverse_temperature(entropy)
+    assert (beta >= 1).all()
+    active = entropy[beta > 1]
+    assert float(active.min()) == pytest.approx(0.849, abs=1e-3)
+    assert float(active.max()) == pytest.approx(5.945, abs=1e-3)
+    assert float(beta.max()) == pytest.approx(2.42, abs=5e-3)
+    assert float(entropy[beta.argmax()]) == pytest.approx(4.41, abs=5e-3)
+
+
+def test_adaptive_weights_on_a_row() -> None:
+    logits = torch.randn(30, generator=torch.Generator().manual_seed(0), dtype=F64)
+    p = torch.softmax(logits, -1)
+    entropy = float(-(p * p.log()).sum())
+    beta = max(float(np.polyval([-0.037, 0.481, -2.3, 4.917, -1.791], entropy)), 1.0)
+    assert beta > 1.5
+    weights = normalizers.get("adaptive_temperature")(logits)
+    torch.testing.assert_close(weights, torch.softmax(beta * logits, -1))
+
+
+def test_adaptive_a_peaked_row_is_left_alone() -> None:
+    logits = torch.tensor([5.0, 0.0, 0.0], dtype=F64)
+    weights = normalizers.get("adaptive_temperature")(logits)
+    torch.testing.assert_close(weights, torch.softmax(logits, -1))
+
+
+def test_adaptive_gradient_flows_through_beta() -> None:
+    rule = normalizers.get("adaptive_temperature")
+    logits = torch.randn(30, generator=torch.Generator().manual_seed(0), dtype=F64)
+    jacobian = rule.jacobian(logits)
+    assert jacobian.terms[1][1].abs().max() > 0.01

@@ -5,7 +5,6 @@ more keys than it has writes beyond its end.
 """
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -52,12 +51,6 @@ def check_visible(visible: Any, shape: torch.Size, others: str = "the weights") 
             f"visible must be {tuple(shape)} like {others}, or one row for all, "
             f"got {tuple(visible.shape)}"
         )
-
-
-def check_place(name: str, given: Any) -> None:
-    """The place of a key."""
-    if not isinstance(given, Integral) or isinstance(given, bool) or given < 0:
-        raise InputError(f"{name} must be a whole number from 0, got {given!r}")
 
 
 def positive(name: str, given: Sequence[float]) -> np.ndarray:

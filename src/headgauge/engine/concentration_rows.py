@@ -182,7 +182,7 @@ def _counting(row, seen, first, last, count, kept):
 
 
 @literal
-def measure(weights, visible, logits, uncapped, first_key, logs, out, start, stop):
+def measure(visible, weights, logits, uncapped, logs, out, start, stop):
     """Fill out[row]; rows without a visible key stay as they are.
 
     `logits` and `uncapped` have no rows where there are none; without `uncapped` the largest logit
@@ -191,22 +191,21 @@ def measure(weights, visible, logits, uncapped, first_key, logs, out, start, sto
     keys = weights.shape[1]
     gaps, kept = np.empty(keys + 1), np.empty(keys + 1)
     places, table = np.empty(keys + 1, np.int32), np.empty((4, BUCKETS + 1), np.int64)
-    few_weights, few_logits = np.empty(keys, weights.dtype), np.empty(keys, logits.dtype)
+    few = np.empty(keys, weights.dtype)
     for row in range(start, stop):
         seen = visible[row % visible.shape[0]]
         first, last, count = span_of(seen)
         if count == 0:
             continue
         found = out[row]
-        sees_first = first_key < keys and seen[first_key]
-        found["sink_weight"] = weights[row, first_key] if sees_first else 0.0
-        a = _counting(weights[row], seen, first, last, count, few_weights)
+        found["sink_weight"] = weights[row, 0] if seen[0] else 0.0
+        a = _counting(weights[row], seen, first, last, count, few)
         found["entropy"], found["jacobian_norm"] = _concentration(a)
         if len(logits):
-            z = _counting(logits[row], seen, first, last, count, few_logits)
+            z = _counting(logits[row], seen, first, last, count, few)
             top = largest(z)
             found["max_logit"] = top
             found["critical"] = critical(z, top, logs, gaps, kept, places, table)
         if len(uncapped):
-            z = _counting(uncapped[row], seen, first, last, count, few_logits)
+            z = _counting(uncapped[row], seen, first, last, count, few)
             found["max_logit"] = largest(z)

@@ -6,7 +6,7 @@
 array([[1., 1.]])
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -16,14 +16,16 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headgauge import kernels
-from headgauge.engine import compiled_curves, torch_rows
+from headgauge.engine import geometry as limits
+from headgauge.engine import rows, selection_rows, torch_rows
 from headgauge.engine.checks import check_rows, check_visible, top_ns_of
-from headgauge.engine.geometry import Geometry
+from headgauge.engine.geometry import PADDING, Geometry
 from headgauge.errors import InputError
 from headgauge.theory.normalization import separability
 from headgauge.theory.normalization.selection import top_n
 
 Keys = Literal["visible", "all"]
+_ROWS = 256  # that share a product: under a causal mask the first ones have few keys
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ class Curves:
         return ~np.isnan(self.distance)
 
 
-_MEASURES = np.dtype([(field.name, np.float64) for field in fields(Curves)])
+_NAMES = [field.name for field in fields(Curves)]
+# What the rows fill in; `doubtful` is 1 where only theory can tell N_s.
+_TABLE = np.dtype([(name, np.float64) for name in (*_NAMES, "doubtful")])
 
 
 def curves(
@@ -80,53 +84,136 @@ def curves(
     because what single precision cannot tell is told in double. The compiled rows alone know this
     path; plain torch stays in double.
     """
-    ns = _checked(weights, geometry, top_ns, visible, keys)
-    asked, back = np.unique(ns, return_inverse=True)
-    weights, visible = _placed(weights.detach(), visible, geometry, keys == "all")
-    out = np.empty((len(weights), len(asked)), _MEASURES)
-    out.view(np.float64).fill(np.nan)  # np.full of records takes ten times longer
-    doubtful = np.zeros(out.shape, np.bool_)
-    measure = (compiled_curves if kernels.serves(geometry.vectors) else torch_rows).measure
-    measure(weights, visible, geometry, asked, keys == "all", out, doubtful)
-    for row, at in np.argwhere(doubtful):
-        seen = visible[row % len(visible)]
-        counting = torch.ones_like(seen) if keys == "all" else seen
-        alpha = torch.where(seen, weights[row], 0.0)[counting].to(geometry.vectors)
-        vectors, n = geometry.vectors[: len(seen)][counting], int(asked[at])
-        held = int(separability.separable_count(alpha, vectors, top_n(alpha, n)))
-        out["separable_count"][row, at], out["separability"][row, at] = held, held / n
-    table = out.view(np.float64).reshape(*out.shape, len(fields(Curves))).transpose(2, 0, 1)
-    return Curves(*table[..., back])
-
-
-def _placed(
-    weights: Tensor, visible: Tensor | None, geometry: Geometry, everything: bool
-) -> tuple[Tensor, Tensor]:
-    """Weights and visibility where the vectors are, and as wide as the keys that can count."""
-    device = geometry.vectors.device
-    if visible is None:
-        visible = torch.ones(1, weights.shape[1], dtype=torch.bool)
-    weights = weights.to(device, geometry.real)
-    visible = visible.to(device)
-    missing = geometry.keys - weights.shape[1]
-    if everything and missing:
-        weights = torch.nn.functional.pad(weights, (0, missing))
-        visible = torch.nn.functional.pad(visible, (0, missing))
-    return weights, visible
-
-
-def _checked(
-    weights: Tensor, geometry: Geometry, top_ns: Sequence[int], visible: Tensor | None, keys: str
-) -> np.ndarray:
     if not isinstance(geometry, Geometry):
-        kind = type(geometry).__name__
-        raise InputError(f"geometry must be made of the vectors by Geometry.of, got {kind}")
+        given = type(geometry).__name__
+        raise InputError(f"geometry must be made of the vectors by Geometry.of, got {given}")
     check_rows("weights", weights)
     if weights.shape[1] > geometry.keys:
         width = f"(rows, {geometry.keys}) or narrower for these vectors"
         raise InputError(f"weights must be {width}, got {tuple(weights.shape)}")
-    if visible is not None:
-        check_visible(visible, weights.shape)
+    if visible is None:
+        visible = torch.ones(1, weights.shape[1], dtype=torch.bool)
+    check_visible(visible, weights.shape)
     if keys not in ("visible", "all"):
         raise InputError(f'keys must be "visible" or "all", got {keys!r}')
-    return top_ns_of(top_ns, geometry.keys)
+    asked, back = np.unique(top_ns_of(top_ns, geometry.keys), return_inverse=True)
+    everything, device = keys == "all", geometry.vectors.device
+    weights, visible = weights.detach().to(device, geometry.real), visible.to(device)
+    missing = geometry.keys - weights.shape[1]
+    if everything and missing:
+        weights = torch.nn.functional.pad(weights, (0, missing))
+        visible = torch.nn.functional.pad(visible, (0, missing))
+    out = _empty(len(weights), len(asked))
+    measure = _compiled if kernels.serves(geometry.vectors) else torch_rows.measure
+    measure(weights, visible, geometry, asked, everything, out)
+    for row, at in np.argwhere(out["doubtful"] == 1.0):
+        seen = visible[row % len(visible)]
+        counting = torch.ones_like(seen) if everything else seen
+        alpha = torch.where(seen, weights[row], 0.0)[counting].to(geometry.vectors)
+        vectors, n = geometry.vectors[: len(seen)][counting], int(asked[at])
+        held = int(separability.separable_count(alpha, vectors, top_n(alpha, n)))
+        out["separable_count"][row, at], out["separability"][row, at] = held, held / n
+    table = out.view(np.float64).reshape(*out.shape, len(_NAMES) + 1).transpose(2, 0, 1)
+    return Curves(*table[: len(_NAMES), :, back])
+
+
+def _empty(count: int, asked: int) -> np.ndarray:
+    out = np.empty((count, asked), _TABLE)
+    out.view(np.float64).fill(np.nan)  # np.full of records takes ten times longer
+    return out
+
+
+def _compiled(
+    weights: Tensor,
+    visible: Tensor,
+    geometry: Geometry,
+    top_ns: np.ndarray,
+    everything: bool,
+    out: np.ndarray,
+) -> None:
+    """Fill out[row, N] where a row answers N: selection, the products that all rows share, the
+    walk. `top_ns` rises."""
+    count, keys = weights.shape
+    alpha, seen = weights.contiguous().numpy(), visible.contiguous().numpy()
+    spans = np.empty(count, selection_rows.SPAN)
+    places = np.empty((count, min(keys, top_ns[-1])), np.int32)
+    hidden_weight = np.zeros(count, np.bool_)
+    selected = alpha, seen, everything, top_ns, spans, places, hidden_weight
+    kernels.over_rows(selection_rows.select, count, alpha.size, *selected)
+    if hidden_weight.any():
+        weights = torch.where(visible, weights, 0.0)
+    means, ontos = _products(weights, geometry, spans["end"])
+    hard = np.zeros(count, np.bool_)
+    vectors = geometry.vectors[:keys].numpy(), geometry.norms2, *geometry.nearest, geometry.running2
+    for some, gram, gram_at in _gram_pieces(geometry, spans, places, top_ns, everything):
+        block = rows.Block(
+            alpha[some],
+            seen if len(seen) == 1 else seen[some],
+            everything,
+            top_ns,
+            spans[some],
+            places[some],
+            means[some].numpy(),
+            ontos[some].numpy(),
+        )
+        shared = rows.Shared(geometry.unit, *vectors, gram, gram_at)
+        length = some.stop - some.start
+        walked = block, shared, out[some], hard[some]
+        kernels.over_rows(rows.measure, length, length * keys, *walked)
+    if hard.any():
+        again = torch.from_numpy(np.flatnonzero(hard))
+        visible = visible if len(visible) == 1 else visible[again]
+        answers = _empty(len(again), len(top_ns))
+        double = weights[again].double(), visible, geometry.double
+        _compiled(*double, top_ns, everything, answers)
+        out[hard] = answers
+
+
+def _products(weights: Tensor, geometry: Geometry, ends: np.ndarray) -> tuple[Tensor, Tensor]:
+    """x̄ of every row and ⟨x_i, x̄⟩, the latter up to each row's end only.
+
+    Through x̄: cheaper than through the Gram matrix where keys outnumber dimensions, and more exact
+    where the weighted vectors cancel.
+    """
+    count, keys = weights.shape
+    x = geometry.padded
+    means = torch.empty(count, x.shape[1], dtype=x.dtype)
+    ontos = torch.empty(count, keys + PADDING, dtype=x.dtype)
+    for start in range(0, count, _ROWS):
+        some = slice(start, min(start + _ROWS, count))
+        end = int(ends[some].max())
+        torch.mm(weights[some, :end], x[:end], out=means[some])
+        wide = end + PADDING
+        torch.mm(means[some], x[:wide].T, out=ontos[some, :wide])
+    return means, ontos
+
+
+def _gram_pieces(
+    geometry: Geometry, spans: np.ndarray, places: np.ndarray, top_ns: np.ndarray, everything: bool
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Slices of the rows with the Gram rows of the keys they select, and where each key's row is.
+
+    One slice where the whole matrix is held; else as many as keep the rows under the limit.
+    """
+    whole = slice(0, len(spans))
+    if geometry.held:
+        yield whole, geometry.gram, np.arange(geometry.keys)
+        return
+    row_bytes = geometry.keys * geometry.real.itemsize
+    n = spans["n"]
+    # The ranks in use: up to the largest asked N that the row can answer.
+    within = np.searchsorted(top_ns, n if everything else n - 1, side="right")
+    sizes = np.where(n > 0, np.concatenate([[0], top_ns])[within], 0)
+    waiting = [whole]
+    while waiting:
+        some = waiting.pop()
+        used = np.arange(places.shape[1]) < sizes[some, None]
+        chosen = np.unique((places[some] + spans["first"][some, None])[used])
+        length = some.stop - some.start
+        if len(chosen) * row_bytes > limits.GRAM_BYTES and length > 1:
+            middle = some.start + length // 2
+            waiting += [slice(middle, some.stop), slice(some.start, middle)]
+            continue
+        gram_at = np.zeros(geometry.keys, np.int64)
+        gram_at[chosen] = np.arange(len(chosen))
+        yield some, geometry.gram_rows(torch.from_numpy(chosen)), gram_at

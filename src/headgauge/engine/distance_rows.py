@@ -124,29 +124,37 @@ def roots(weights, squares):
 
 
 @compiled
+def mend(squares, small, counts, a, p, q, vectors, r, z):
+    """Squares below `small` anew, as ‖(p + q·a_i)x_i − r·z‖² from the vectors; 0 where a key does
+    not count. Returns how many were lost and the least of them."""
+    lost, least = 0, math.inf
+    for i in range(squares.shape[0]):
+        if squares[i] < small:
+            square = 0.0
+            if counts[i] > 0.0:
+                square = difference2(p + q * a[i], vectors[i], r, z)
+                least = min(least, square)
+                lost += 1
+            squares[i] = square
+    return lost, least
+
+
+@compiled
 def _carefully(vectors, a, own, c, norms2, left, s, context2, inverse, small, nearby, h, u):
     """A piece's sums with each lost square from the vectors, r² in it, how many were lost."""
     real = a.dtype.type
-    lost = 0
-    least = h + context2
     _distances2(a, own, c, left, real(context2), u)
-    for i in range(a.shape[0]):
-        if u[i] < small and left[i] > 0.0:
-            square = difference2(float(a[i]), vectors[i], 1.0, s)
-            least = square if lost == 0 else min(least, square)
-            u[i] = square
-            lost += 1
+    lost, least = mend(u, small, left, a, 0.0, 1.0, vectors, 1.0, s)
+    least = least if lost else h + context2
     total, squares = roots(left, u)
     _from_centroid2(c, norms2, left, real(context2 * inverse * inverse), real(2.0 * inverse), u)
     for i in range(a.shape[0]):
-        if u[i] < nearby and left[i] > 0.0:
-            if a[i] > 0.0:
+        if u[i] < nearby:
+            u[i] = 0.0
+            if left[i] * a[i] > 0.0:
                 u[i] = difference2(1.0, vectors[i], inverse, s)
                 lost += 1
-            else:
-                u[i] = 0.0
-    away = roots(a, u)[0]
-    return total, squares, away, least, lost
+    return total, squares, roots(a, u)[0], least, lost
 
 
 @compiled

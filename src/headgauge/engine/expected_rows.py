@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from headgauge.engine.bits import as_bits, from_ordered
-from headgauge.engine.distance_rows import PIECE, roots
+from headgauge.engine.distance_rows import PIECE, mend, roots
 from headgauge.engine.loading_rows import difference2
 from headgauge.kernels import compiled, fused
 
@@ -137,27 +137,16 @@ def _carefully(
 ):
     """The three sums over a piece with each lost square from the vectors; how many were lost."""
     real = a.dtype.type
-    lost = 0
     _printed2(a, onto, norms2, real(mean2), real(nu), squares)
-    for i in range(a.shape[0]):
-        if squares[i] < small:
-            squares[i] = 0.0
-            if counts[i] > 0.0:
-                squares[i] = difference2(float(a[i]) + nu, vectors[i], 1.0, mean)
-                lost += 1
+    lost, _ = mend(squares, small, counts, a, nu, 1.0, vectors, 1.0, mean)
     printed = roots(counts, squares)[0]
     grown = 1.0 + nu
     twice = 2.0 * nu * grown
     _lower2(a, own, onto, real(nu * nu * mean2), real(grown * grown), real(twice), squares)
-    for i in range(a.shape[0]):
-        if squares[i] < small * nu * nu:
-            squares[i] = 0.0
-            if counts[i] > 0.0:
-                squares[i] = difference2(grown * a[i], vectors[i], nu, mean)
-                lost += 1
+    more, _ = mend(squares, small * nu * nu, counts, a, 0.0, grown, vectors, nu, mean)
     lower = roots(counts, squares)[0]
     _widened(squares, spread, real(factor))
-    return printed, lower, roots(counts, squares)[0], lost
+    return printed, lower, roots(counts, squares)[0], lost + more
 
 
 @compiled

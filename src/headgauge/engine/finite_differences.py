@@ -1,11 +1,5 @@
 """Algorithm 5 for a block of rows: g(T, ε) over a whole grid of temperatures and ε.
 
-    found = sensitivity(logits, visible, temperatures, epsilons, direction)
-    found.random          (T, ε, rows)   along the given unit vectors
-    found.worst           (T, ε, rows)   along ± the leading eigenvector of the Jacobian
-    found.exact           (T, rows)      ‖∇α‖₂, the limit ε → 0 of the worst
-    found.exact_mean      (T, rows)      E‖∇α v‖ over random v, the limit ε → 0 of the random
-
 `theory.finite_difference` is the reference, and serves where no compiled rows do.
 """
 
@@ -37,10 +31,10 @@ _BITS = 30  # of its result that are kept: more than that, and the same on every
 class Sensitivity:
     """Arrays in float64; None where it was not asked for."""
 
-    random: np.ndarray
-    worst: np.ndarray | None
-    exact: np.ndarray | None
-    exact_mean: np.ndarray | None
+    random: np.ndarray  # (T, ε, rows) along the given unit vectors
+    worst: np.ndarray | None = None  # (T, ε, rows) along ± the Jacobian's leading eigenvector
+    exact: np.ndarray | None = None  # (T, rows) ‖∇α‖₂, the limit ε → 0 of the worst
+    exact_mean: np.ndarray | None = None  # (T, rows) E‖∇α v‖ over random v, that of the random
 
 
 def sensitivity(
@@ -63,56 +57,49 @@ def sensitivity(
     if blind or not len(logits):
         which = f"row {blind[0]} sees none" if blind else "there are no rows"
         raise InputError(f"sensitivity needs rows that see a key, but {which}")
-    temperatures = positive("temperatures", temperatures).tolist()
-    epsilons = positive("epsilons", epsilons).tolist()
+    heats, steps = positive("temperatures", temperatures), positive("epsilons", epsilons)
     exact = most_exact(logits.device)
     scores = torch.where(visible, logits.detach().to(exact), -torch.inf)
     along = torch.where(visible, direction.to(exact), 0.0)
     some = max(1, _ENTRIES // scores.numel())
     parts = [
-        _at(scores, visible, along, temperatures[start : start + some], epsilons, worst)
-        for start in range(0, len(temperatures), some)
+        _at(scores, visible, along, heats[start : start + some], steps, worst)
+        for start in range(0, len(heats), some)
     ]
-    random, hardest, norms, means = (np.concatenate(each) for each in zip(*parts, strict=True))
-    if not worst:
-        return Sensitivity(random, None, None, None)
-    return Sensitivity(random, hardest, norms, means)
+    return Sensitivity(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
 def _at(
     scores: Tensor,
     visible: Tensor,
     along: Tensor,
-    temperatures: Sequence[float],
-    epsilons: Sequence[float],
+    heats: np.ndarray,
+    steps: np.ndarray,
     worst: bool,
 ) -> tuple[np.ndarray, ...]:
-    """The arrays of `Sensitivity` for a few temperatures at once."""
-    size = (len(temperatures), len(scores))
-    scale = torch.tensor(temperatures, dtype=scores.dtype, device=scores.device)
+    """What was asked of `Sensitivity` for a few temperatures at once."""
+    scale = torch.from_numpy(heats).to(scores)
     weights = torch.softmax(scores / scale[:, None, None], -1).flatten(0, 1)
-    random = _changes(weights, scores, along, temperatures, epsilons)
+    random = _changes(weights, scores, along, heats, steps)
     if not worst:
-        return random, random, random, random
-    seen = visible.repeat(size[0], 1)
-    leading, largest = _leading(weights, seen)
-    up = _changes(weights, scores, leading, temperatures, epsilons)
-    down = _changes(weights, scores, -leading, temperatures, epsilons)
-    inverse = 1 / np.array(temperatures)[:, None]
-    means = _mean_over_directions(weights, seen.sum(-1)).reshape(size) * inverse
-    return random, np.maximum(up, down), largest.reshape(size) * inverse, means
+        return (random,)
+    seen = visible.repeat(len(heats), 1)
+    leading, norms = _leading(weights, seen)
+    up = _changes(weights, scores, leading, heats, steps)
+    down = _changes(weights, scores, -leading, heats, steps)
+    means = _mean_over_directions(weights, seen.sum(-1))
+    inverse = 1 / heats[:, None]
+    limits = (each.reshape(len(heats), -1) * inverse for each in (norms, means))
+    return random, np.maximum(up, down), *limits
 
 
 def _mean_over_directions(weights: Tensor, dims: Tensor) -> np.ndarray:
     """E‖C v‖ over unit v in R^D, for rows that sum to one."""
     if not kernels.serves(weights):
-        found = [
-            finite_difference.mean_over_directions(row, dim=int(dim))
-            for row, dim in zip(weights, dims, strict=True)
-        ]
+        mean = finite_difference.mean_over_directions
+        found = [mean(row, dim=int(dim)) for row, dim in zip(weights, dims, strict=True)]
         return torch.stack(found).cpu().double().numpy()
-    out = np.empty(len(weights))
-    rows = weights.contiguous().numpy()
+    out, rows = np.empty(len(weights)), weights.contiguous().numpy()
     kernels.over_rows(sensitivity_rows.mean_over_directions, len(rows), rows.size, rows, NODES, out)
     lengths = [
         math.sqrt(2) * math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2))
@@ -128,35 +115,23 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 
 
 def _changes(
-    weights: Tensor,
-    scores: Tensor,
-    directions: Tensor,
-    temperatures: Sequence[float],
-    epsilons: Sequence[float],
+    weights: Tensor, scores: Tensor, directions: Tensor, heats: np.ndarray, steps: np.ndarray
 ) -> np.ndarray:
     """(T, ε, rows); `directions` has a row per weights' row or one per query."""
     if not kernels.serves(weights):  # the reference itself
-        each = directions.reshape(-1, *scores.shape).expand(len(temperatures), -1, -1)
+        each = directions.reshape(-1, *scores.shape).expand(len(heats), -1, -1)
         found = [
             finite_difference.sensitivity(scores, along, epsilon, temperature)
-            for temperature, along in zip(temperatures, each, strict=True)
-            for epsilon in epsilons
+            for temperature, along in zip(heats.tolist(), each, strict=True)
+            for epsilon in steps.tolist()
         ]
-        size = len(temperatures), len(epsilons), len(scores)
+        size = len(heats), len(steps), len(scores)
         return torch.stack(found).cpu().double().numpy().reshape(size)
-    out = np.empty((len(weights), len(epsilons)))
-    kernels.over_rows(
-        sensitivity_rows.changes,
-        len(weights),
-        weights.numel(),
-        weights.contiguous().numpy(),
-        scores.contiguous().numpy(),
-        directions.contiguous().numpy(),
-        np.array(temperatures, np.float64),
-        np.array(epsilons, np.float64),
-        out,
-    )
-    return out.reshape(len(temperatures), len(scores), len(epsilons)).transpose(0, 2, 1)
+    out = np.empty((len(weights), len(steps)))
+    arrays = (each.contiguous().numpy() for each in (weights, scores, directions))
+    changes = sensitivity_rows.changes
+    kernels.over_rows(changes, len(weights), weights.numel(), *arrays, heats, steps, out)
+    return out.reshape(len(heats), len(scores), len(steps)).transpose(0, 2, 1)
 
 
 def _leading(weights: Tensor, visible: Tensor) -> tuple[Tensor, np.ndarray]:

@@ -79,10 +79,6 @@ class Geometry:
         return Geometry(self.vectors, self.unit, "float64")
 
     @cached_property
-    def x(self) -> np.ndarray:
-        return self.vectors.numpy()
-
-    @cached_property
     def padded(self) -> Float[Tensor, "padded_keys dim"]:
         """The vectors as the compiled rows see them, with zeros after the last."""
         return torch.nn.functional.pad(self.vectors.to(self.real), (0, 0, 0, PADDING))
@@ -111,18 +107,16 @@ class Geometry:
         """Each key's nearest predecessor, its squared distance, and the keys in that order."""
         places = np.empty(self.keys, np.int64)
         squares = np.empty(self.keys, np.float64)
-        row_bytes = self.keys * self.real.itemsize
-        step = self.keys if self.held else max(1, GRAM_BYTES // row_bytes)
+        step = self.keys
+        if not self.held:
+            step = max(1, GRAM_BYTES // (self.keys * self.real.itemsize))
         rounding = (self.vectors.shape[1] + 8) * torch.finfo(self.real).eps
         for base in range(0, self.keys, step):
             some = slice(base, min(base + step, self.keys))
             gram = self.gram if self.held else self.gram_rows(some)
-            kernels.over_rows(
-                nearest_before,
-                some.stop - base,
-                (some.stop - base) * some.stop,
-                self.x, gram, base, self.norms2, rounding, places, squares,
-            )  # fmt: skip
+            count = some.stop - base
+            given = self.vectors.numpy(), gram, base, self.norms2, rounding, places, squares
+            kernels.over_rows(nearest_before, count, count * some.stop, *given)
         return places, squares, np.argsort(squares, kind="stable")
 
     @cached_property

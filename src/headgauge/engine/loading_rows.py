@@ -97,7 +97,8 @@ def _remainder(a, own, left):
 def rank(row, ranks, size):
     """The first `size` ranks' weights, and what lies outside them, added up from below: 1 − ᾱ
     would lose a sharp row's digits."""
-    row.left[:] = row.counts
+    for i in range(row.counts.shape[0]):
+        row.left[i] = row.counts[i]
     for b in range(size):
         ranks.values[b] = row.a[ranks.places[b]]
         row.left[ranks.places[b]] = 0.0

@@ -1,12 +1,12 @@
 """Means over rows, gathered block by block.
 
 >>> import torch
->>> from headgauge.engine import row_measures
+>>> from headgauge.engine import Geometry, curves
 >>> means = Means()
->>> means.add(row_measures(torch.tensor([[0.5, 0.5], [1.0, 0.0]])))
->>> means.add(row_measures(torch.tensor([[0.25, 0.75]])))
->>> int(means.rows), float(means.mean("sink_weight").round(3))
-(3, 0.583)
+>>> for block in torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.4, 0.3, 0.3]]).split(2):
+...     means.add(curves(block, Geometry.of(torch.eye(3)), [1, 2]))
+>>> means.rows, means.mean("distance").round(3)
+(array([3, 3]), array([1.402, 0.763]))
 """
 
 from dataclasses import fields
@@ -14,12 +14,11 @@ from dataclasses import fields
 import numpy as np
 
 from headgauge.engine.curves import Curves
-from headgauge.engine.row_measures import RowMeasures
 from headgauge.errors import InputError
 
 
 class Means:
-    """Sums over the rows that count, and their number; blocks and other Means can be added.
+    """Sums over the rows that count, and their number.
 
     The sums of a head take a few numbers per N, so a caller can stream blocks of rows and never
     hold a layer. A measure that does not apply to some counting row (NaN, such as a bound that
@@ -31,34 +30,26 @@ class Means:
         self.sums: dict[str, np.ndarray] = {}
         self.rows: np.ndarray = np.zeros(0, np.int64)
 
-    def add(self, block: Curves | RowMeasures) -> None:
+    def add(self, block: Curves) -> None:
         """Take in the rows of one block."""
-        if not isinstance(block, Curves | RowMeasures):
-            kind = type(block).__name__
-            raise InputError(f"means take what curves or row_measures gave, got {kind}")
+        if not isinstance(block, Curves):
+            raise InputError(f"means take what curves gave, got {type(block).__name__}")
         counting = block.counts
+        rows = counting.sum(0)
         sums = {
-            field.name: np.asarray(np.where(counting, getattr(block, field.name), 0.0).sum(0))
+            field.name: np.where(counting, getattr(block, field.name), 0.0).sum(0)
             for field in fields(block)
         }
-        self._take(sums, np.asarray(counting.sum(0)))
-
-    def merge(self, other: "Means") -> None:
-        """Take in what another gathered from other rows."""
-        if other.sums:
-            self._take(other.sums, other.rows)
-
-    def _take(self, sums: dict[str, np.ndarray], rows: np.ndarray) -> None:
         if not self.sums:
-            self.sums, self.rows = dict(sums), rows
+            self.sums, self.rows = sums, rows
             return
-        if self.sums.keys() != sums.keys() or self.rows.shape != rows.shape:
-            raise InputError("these means hold other measures or another list of N")
-        self.sums = {name: np.asarray(self.sums[name] + more) for name, more in sums.items()}
-        self.rows = np.asarray(self.rows + rows)
+        if self.rows.shape != rows.shape:
+            raise InputError("these means hold another list of N")
+        self.sums = {name: self.sums[name] + more for name, more in sums.items()}
+        self.rows = self.rows + rows
 
     def mean(self, measure: str) -> np.ndarray:
-        """The mean over the counting rows, per N where there is one; NaN without rows."""
+        """The mean over the counting rows, per N; NaN without rows."""
         if measure not in self.sums:
             raise InputError(f"no measure {measure!r} here, only {', '.join(self.sums)}")
         nobody = self.rows == 0

@@ -67,14 +67,6 @@ class Limits(NamedTuple):
     sphere: float  # M
 
 
-class Room(NamedTuple):
-    """Scratch: s, a piece of a row, and a number per key in double."""
-
-    s: np.ndarray
-    piece: np.ndarray
-    exact: np.ndarray
-
-
 @compiled
 def _add(values, places, begin, end, x, s):
     """s grows by ranks begin…end − 1. Not fused: opposite terms must leave nothing behind."""
@@ -86,25 +78,26 @@ def _add(values, places, begin, end, x, s):
 
 
 @compiled
-def _walk(row, ranks, limits, shared, top_ns, room, out, doubtful):
+def _walk(row, ranks, limits, shared, top_ns, s, piece, exact, out):
     """All measures of a row at its asked N. False where single precision cannot answer.
 
-    Bundles are undone here, once for a row: handing one on counts a reference to every array.
+    `s`, `piece` (of a row) and `exact` (a double per key) are scratch. Bundles are undone here,
+    once for a row: handing one on counts a reference to every array.
     """
     x, mean, mean2, n, first = row.x, row.mean, row.mean2, row.n, row.first
     a, own, onto, norms2, counts = row.a, row.own, row.onto, row.norms2, row.counts
     left, c, reached, spread = row.left, row.c, row.reached, row.spread
     values, places, tail, longest = ranks.values, ranks.places, ranks.tail, ranks.longest
-    own_b, h_b, s, piece, exact = ranks.own, ranks.h, room.s, room.piece, room.exact
+    own_b, h_b = ranks.own, ranks.h
     gram, gram_at = shared.gram, shared.gram_at
     single = gram.itemsize == 4
     lost = _CANCELLED_SINGLE if single else CANCELLED
-    left[:] = counts
-    c[:] = 0.0
-    reached[:] = -math.inf
-    s[:] = 0.0
+    c[:], reached[:], s[:] = 0.0, -math.inf, 0.0
+    for i in range(counts.shape[0]):  # a copy by slices takes a second to compile
+        left[i] = counts[i]
     mass, reach, rest, rest2, chosen2 = 0.0, 0.0, 0.0, 0.0, 0.0
-    entered, effort, exactly = 0, 0, 0
+    # A plain 0 would be a type of its own, and what it is handed to compiled twice.
+    entered, effort, exactly = np.int64(0), 0, np.int64(0)
     for at in range(top_ns.shape[0]):
         chosen = top_ns[at]
         enter(gram, gram_at, first, entered, chosen, values, places, norms2, c, reached)
@@ -155,7 +148,7 @@ def _walk(row, ranks, limits, shared, top_ns, room, out, doubtful):
         held, certain = inside(
             x, a, own, c, left, s, context2, reach, r2, longest[chosen], chosen, places, own_b, h_b
         )
-        doubtful[at] = not certain
+        found["doubtful"] = 0.0 if certain else 1.0
         radius = math.sqrt(r2)
         found["radius"] = radius
         found["separable_count"] = held
@@ -170,15 +163,14 @@ def _walk(row, ranks, limits, shared, top_ns, room, out, doubtful):
 
 
 @compiled
-def measure(block, shared, out, doubtful, hard, start, stop):
-    """Fill out[row, N]; say in doubtful[row, N] where only theory can tell N_s and in hard[row]
-    which rows single precision cannot answer."""
+def measure(block, shared, out, hard, start, stop):
+    """Fill out[row, N], and hard[row] with whether single precision cannot answer."""
     keys, dim = shared.vectors.shape
     real = shared.gram.dtype
     single = shared.gram.itemsize == 4
     lost = _CANCELLED_SINGLE if single else CANCELLED
     scratch = np.empty((8, keys + _LANES), real)
-    room = Room(np.empty(dim), np.empty(PIECE, real), np.empty(0 if single else keys))
+    s, piece, exact = np.empty(dim), np.empty(PIECE, real), np.empty(0 if single else keys)
     most = min(keys, block.top_ns[-1])
     values, tail, longest = np.empty(most), np.empty(most + 1), np.empty(most + 1)
     own_b, h_b = np.empty(most), np.empty(most)
@@ -202,14 +194,10 @@ def measure(block, shared, out, doubtful, hard, start, stop):
         )  # fmt: skip
         ranks = Ranks(values, block.places[at], tail, longest, own_b, h_b)
         rank(row, ranks, block.top_ns[asked - 1])
-        top = ranks.places[0]
-        hard[at] = single and (
-            row.mean2 < _CANCELLED_MEAN * lengths * lengths
-            or (absolute > 0.0 and abs(values[0]) * math.sqrt(norms2[top]) < _NOTHING)
-        )
-        if hard[at]:
-            continue
-        hard[at] = not spreads(row, lost, scratch[7, :wide])
+        top = abs(values[0]) * math.sqrt(norms2[ranks.places[0]])
+        nothing = absolute > 0.0 and top < _NOTHING
+        faint = nothing or row.mean2 < _CANCELLED_MEAN * lengths * lengths
+        hard[at] = (single and faint) or not spreads(row, lost, scratch[7, :wide])
         if hard[at]:
             continue
         positive = absolute == total
@@ -218,4 +206,4 @@ def measure(block, shared, out, doubtful, hard, start, stop):
             1.0 if shared.unit else math.sqrt(longest2),
         )  # fmt: skip
         top_ns = block.top_ns[:asked]
-        hard[at] = not _walk(row, ranks, limits, shared, top_ns, room, out[at], doubtful[at])
+        hard[at] = not _walk(row, ranks, limits, shared, top_ns, s, piece, exact, out[at])

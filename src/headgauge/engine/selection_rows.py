@@ -50,11 +50,12 @@ def _largest_magnitude(weights):
 
 
 @compiled
-def _holes_have_weight(weights, visible):
-    found = False
+def _weighs_hidden(weights, visible):
+    """Whether there is weight on a key that is not visible."""
+    found = 0
     for i in range(weights.shape[0]):
-        found = found or (not visible[i] and weights[i] != 0.0)
-    return found
+        found |= (weights[i] != 0.0) & (visible[i] == 0)
+    return found != 0
 
 
 @compiled
@@ -93,11 +94,11 @@ def _top_by_heap(a, size, values, places):
         elif a[i] > values[0]:  # an equal weight further on stays behind
             values[0] = a[i]
             places[0] = i
-            _sift(values, places, 0, size)
+            _sift(values, places, np.int64(0), size)
     for end in range(size - 1, 0, -1):
         values[0], values[end] = values[end], values[0]
         places[0], places[end] = places[end], places[0]
-        _sift(values, places, 0, end)
+        _sift(values, places, np.int64(0), end)
 
 
 @compiled
@@ -183,11 +184,7 @@ def select(weights, visible, everything, top_ns, spans, places, hidden_weight, s
             continue
         alpha = weights[row]
         whole = n == last - first
-        hidden_weight[row] = (
-            _largest_magnitude(alpha[:first]) > 0
-            or _largest_magnitude(alpha[last:]) > 0
-            or (not whole and _holes_have_weight(alpha[first:last], seen[first:last]))
-        )
+        hidden_weight[row] = _weighs_hidden(alpha, seen)
         if everything:
             first, last, n = 0, keys, keys
         width = last - first
@@ -209,4 +206,5 @@ def select(weights, visible, everything, top_ns, spans, places, hidden_weight, s
                     a[i] = -math.inf
         size = top_ns[asked - 1]
         _top(a[:width], size, tally, values, order)
-        places[row, :size] = order[:size]
+        for b in range(size):
+            places[row, b] = order[b]

@@ -3,33 +3,31 @@
 Λ = sup_k log k/Δ_k over the rising gaps 0 = Δ₁ ≤ Δ₂ ≤ … to the largest logit. Already Λ ≥ log 2/Δ₂,
 so no gap above Δ₂ log₂ n matters. The others are counted in buckets: one that ends at t, with N
 gaps up to there, holds a ratio of at least log N/t, and none above log N/(its lower edge). Only
-the buckets that can hold the supremum are sorted.
+the buckets that can hold the supremum are looked through.
 """
 
 import math
 
 import numpy as np
 
+from headgauge.engine.bits import from_ordered, ordered
 from headgauge.kernels import literal, summed
 
 BUCKETS = 64
 FEW = 64  # not worth buckets
-MANY = 1024  # worth a sort
 _SLACK = 1e-9  # far above the rounding of an edge
 _HUGE = 1e290
 _INFINITE = np.int64(np.float64(math.inf).view(np.int64))
-_MAGNITUDE = np.int64(0x7FFFFFFFFFFFFFFF)
+_LOWEST = np.iinfo(np.int64).min
 
 
 @summed
 def _largest(row):
     """The largest entry as an integer in the order of floats, and how many entries are NaN."""
-    highest = ~_MAGNITUDE
-    strange = 0
+    highest, strange = np.int64(_LOWEST), 0
     for i in range(row.shape[0]):
         x = np.float64(row[i])
-        bits = np.float64(x).view(np.int64)
-        highest = max(highest, bits ^ ((bits >> 63) & _MAGNITUDE))
+        highest = max(highest, ordered(x))
         strange += x != x
     return highest, strange
 
@@ -38,9 +36,7 @@ def _largest(row):
 def largest(row):
     """max l, NaN where an entry is."""
     highest, strange = _largest(row)
-    if strange:
-        return math.nan
-    return np.int64(highest ^ ((highest >> 63) & _MAGNITUDE)).view(np.float64)
+    return math.nan if strange else from_ordered(highest)
 
 
 @summed
@@ -102,17 +98,6 @@ def _supremum(gaps, low, scale, skipped, logs, found, best):
 
 
 @literal
-def _sorted_supremum(gaps, low, scale, skipped, logs, found):
-    """The same, for so many gaps that passes over them would take longer."""
-    gaps.sort()
-    for i in range(gaps.shape[0]):
-        if gaps[i] > 0.0:
-            rank = i + 1 + skipped[_bucket(gaps[i], low, scale)]
-            found = max(found, logs[rank - 1] / gaps[i])
-    return found
-
-
-@literal
 def _mark(counts, low, width, logs, best, live, skipped):
     """live[b] = whether bucket b can hold the supremum, skipped[b] = how many gaps below it are in
     buckets that cannot. Returns the best lower bound on Λ."""
@@ -156,8 +141,6 @@ def _bucketed(gaps, low, high, logs, found, kept, places, table):
         # Written always, kept sometimes: a branch would be guessed wrong.
         kept[size] = gaps[i]
         size += live[places[i]]
-    if size > MANY:
-        return _sorted_supremum(kept[:size], low, scale, skipped, logs, found)
     return _supremum(kept[:size], low, scale, skipped, logs, found, best)
 
 

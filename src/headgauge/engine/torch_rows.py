@@ -28,11 +28,8 @@ def measure(
     top_ns: np.ndarray,
     everything: bool,
     out: np.ndarray,
-    doubtful: np.ndarray,
 ) -> None:
-    """Fill out[row, N] where a row answers N, and doubtful[row, N] where only theory can tell N_s.
-
-    `top_ns` rises."""
+    """Fill out[row, N] where a row answers N. `top_ns` rises."""
     x = geometry.vectors[: weights.shape[1]]
     visible = visible.expand(weights.shape)
     weights = torch.where(visible, weights.to(x), 0.0)
@@ -42,10 +39,8 @@ def measure(
     asked = top_ns[top_ns <= len(x)].tolist()
     for start in range(0, len(weights), step):
         some = slice(start, start + step)
-        _piece(
-            weights[some], visible[some], x, geometry.unit, apart, asked, everything, out[some],
-            doubtful[some],
-        )  # fmt: skip
+        block = weights[some], visible[some]
+        _piece(*block, x, geometry.unit, apart, asked, everything, out[some])
 
 
 def _distances(x: Tensor, others: Tensor) -> Tensor:
@@ -75,7 +70,6 @@ def _piece(
     top_ns: list[int],
     everything: bool,
     out: np.ndarray,
-    doubtful: np.ndarray,
 ) -> None:
     counts = visible.any(-1, keepdim=True).expand_as(visible) if everything else visible
     finite = torch.isfinite(a).all(-1)
@@ -99,7 +93,9 @@ def _piece(
         d1 = torch.where(left, farthest, 0.0).amax(-1)
         s = (a * selected) @ x
         away = _lengths(a, x, s)
-        ball, doubt = _separability(a, x, s, away, selected, left, delta, sphere)
+        radius = torch.where(left, away, math.inf).amin(-1)
+        scale = _norm(s)[:, None] + a.abs() * _norm(x)
+        ball = _separability(a, away, scale, selected, radius, delta, sphere)
         bounds = _bounds(a, x, s, away, selected, left, d1)
         expected = _expected(a, x, mean, spread, counts, n, chosen)
         answers = finite & (n >= chosen if everything else n > chosen)
@@ -107,7 +103,6 @@ def _piece(
         found = torch.where(answers, column, math.nan).cpu().double().numpy()
         for name, numbers in zip(out.dtype.names or (), found, strict=True):
             out[name][:, at] = numbers
-        doubtful[:, at] = (doubt & answers).cpu().numpy()
 
 
 def _separation(x: Tensor, apart: Tensor | None, counts: Tensor) -> Tensor:
@@ -165,34 +160,25 @@ def _bounds(
 
 
 def _separability(
-    a: Tensor,
-    x: Tensor,
-    s: Tensor,
-    away: Tensor,
-    selected: Tensor,
-    left: Tensor,
-    delta: Tensor,
-    sphere: Tensor,
-) -> tuple[list[Tensor], Tensor]:
-    """r, N_s, N_s/N and the ξ bounds; where rounding could decide N_s."""
-    radius = torch.where(left, away, math.inf).amin(-1)
-    scale = _norm(s)[:, None] + a.abs() * _norm(x)
-    edge = radius[:, None] + separability.GUARD * scale
+    a: Tensor, away: Tensor, scale: Tensor, selected: Tensor, r: Tensor, delta: Tensor, M: Tensor
+) -> list[Tensor]:
+    """r, N_s, N_s/N and the ξ bounds; 1 where rounding could decide N_s."""
+    edge = r[:, None] + separability.GUARD * scale
     size = selected.sum(-1)
     inside = (away <= edge) | (size == 1)[:, None]
     held = (selected & inside).sum(-1).to(a)
-    close = (away - edge).abs() <= _DOUBT * (scale + radius[:, None])
-    doubt = (selected & close).any(-1) & (size > 1) & torch.isfinite(radius)
+    close = (away - edge).abs() <= _DOUBT * (scale + r[:, None])
+    doubt = (selected & close).any(-1) & (size > 1) & torch.isfinite(r)
     # xi takes one M for all rows: it is of degree one in the lengths.
-    safe = torch.where(sphere > 0, sphere, 1.0)
-    xi = separability.xi(a, selected, delta / safe) * sphere[:, None]
-    upper = torch.exp(-((radius[:, None] - xi) ** 2) / (16 * sphere[:, None] ** 2))
-    measures = [
-        radius,
+    safe = torch.where(M > 0, M, 1.0)
+    xi = separability.xi(a, selected, delta / safe) * M[:, None]
+    upper = torch.exp(-((r[:, None] - xi) ** 2) / (16 * M[:, None] ** 2))
+    return [
+        r,
         held,
         held / size,
-        separability.printed_lower_bound(xi, selected, radius),
+        separability.printed_lower_bound(xi, selected, r),
         (upper * selected).sum(-1) / size,
-        separability.deterministic_lower_bound(xi, selected, radius),
+        separability.deterministic_lower_bound(xi, selected, r),
+        doubt.to(a),
     ]
-    return measures, doubt

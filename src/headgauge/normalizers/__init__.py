@@ -12,46 +12,33 @@ from dataclasses import fields
 from typing import Any
 
 from headgauge.errors import InputError
-from headgauge.normalizers.adaptive_temperature import AdaptiveTemperature
+from headgauge.normalizers import entmax, lssa, sa_softmax, scaled_softmax, unnormalized
 from headgauge.normalizers.base import Facts, Normalizer
-from headgauge.normalizers.elementwise import ReLU, Sigmoid
-from headgauge.normalizers.entmax import ASEntmax, ASEntmaxScale, Entmax, Sparsemax
+from headgauge.normalizers.entmax import ASEntmaxScale
 from headgauge.normalizers.jacobian import Jacobian
-from headgauge.normalizers.lssa import LSSA, LSSAR
-from headgauge.normalizers.sa_softmax import SASoftmax, SASoftmaxNormalized
-from headgauge.normalizers.scaled_softmax import (
-    LogLengthQwen,
-    LogLengthSu,
-    LogLengthYarn,
-    Softmax,
-    SSMax,
-)
-from headgauge.normalizers.sink import Sink, SoftmaxOne
-from headgauge.normalizers.softpick import Softpick
-from headgauge.normalizers.topk import TopK
 
 RULES: dict[str, type[Normalizer]] = {
     rule.name: rule
     for rule in (
-        Softmax,
-        SSMax,
-        Sparsemax,
-        Entmax,
-        ASEntmax,
-        SASoftmax,
-        SASoftmaxNormalized,
-        SoftmaxOne,
-        Sink,
-        Sigmoid,
-        ReLU,
-        Softpick,
-        TopK,
-        AdaptiveTemperature,
-        LSSA,
-        LSSAR,
-        LogLengthSu,
-        LogLengthQwen,
-        LogLengthYarn,
+        scaled_softmax.Softmax,
+        scaled_softmax.SSMax,
+        entmax.Sparsemax,
+        entmax.Entmax,
+        entmax.ASEntmax,
+        sa_softmax.SASoftmax,
+        sa_softmax.SASoftmaxNormalized,
+        unnormalized.SoftmaxOne,
+        unnormalized.Sink,
+        unnormalized.Sigmoid,
+        unnormalized.ReLU,
+        unnormalized.Softpick,
+        scaled_softmax.TopK,
+        scaled_softmax.AdaptiveTemperature,
+        lssa.LSSA,
+        lssa.LSSAR,
+        scaled_softmax.LogLengthSu,
+        scaled_softmax.LogLengthQwen,
+        scaled_softmax.LogLengthYarn,
     )
 }
 
@@ -98,9 +85,9 @@ def _rule(name: str) -> type[Normalizer]:
     if not isinstance(name, str):
         raise InputError(f"the name of a normalizer is a string; got {name!r}")
     if name not in RULES:
+        there = ", ".join(names())
         raise InputError(
-            f"there is no normalizer {name!r}{_meant(name, names())}; "
-            f"there are {', '.join(names())}"
+            f"there is no normalizer {name!r}{_meant(name, names())}; there are {there}"
         )
     return RULES[name]
 

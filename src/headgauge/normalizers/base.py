@@ -2,20 +2,17 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any, ClassVar
 
 import torch
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Float
 from torch import Tensor
 
 from headgauge.errors import InputError
 from headgauge.normalizers.jacobian import Jacobian
-from headgauge.normalizers.rows import PerRow, Rows, prepare
-
-# By parameter: whether a value will do, and what it must be, in words.
-Limits = dict[str, tuple[Callable[[Any], bool | Tensor], str]]
+from headgauge.normalizers.rows import Logits, Mask, Number, PerRow, Positions, Rows, prepare
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +30,11 @@ class Facts:
     jacobian_bound: str
 
 
+def limited(default: Number, wanted: str, holds: Callable[[Any], bool | Tensor]) -> Any:
+    """A parameter that must be what `wanted` says, which is where `holds` is true."""
+    return field(default=default, metadata={"wanted": wanted, "holds": holds})
+
+
 @dataclass(frozen=True, eq=False)
 class Normalizer:
     """A rule that turns each row of logits into attention weights along the last axis.
@@ -48,8 +50,8 @@ class Normalizer:
     - `form_f`: weights_i = F(logits_i, θ)/Σ_j F(logits_j, θ), where θ may contain n;
     - `uses_length`: n (or the position) enters the formula.
 
-    `limits` says what a parameter must be. A rule implements `_weights` and `_jacobian` on prepared
-    rows.
+    Its parameters are fields, `limited` where not every number will do. A rule implements
+    `_weights` and `_jacobian` on prepared rows.
     """
 
     name: ClassVar[str]
@@ -60,35 +62,35 @@ class Normalizer:
     form_f: ClassVar[bool] = False
     uses_length: ClassVar[bool] = False
     jacobian_bound_text: ClassVar[str]
-    limits: ClassVar[Limits] = {}
 
     def __post_init__(self) -> None:
         """Refuse a parameter that is no number, no tensor, not finite, or beyond its limits."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is None and field.default is None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value is None and each.default is None:
                 continue
-            number = False
-            if isinstance(value, Tensor):
-                number = value.dtype.is_floating_point
-            elif isinstance(value, Real) and not isinstance(value, bool):
-                number = _is_finite(value)
-            require(number, self, field.name, "a finite number or a floating-point tensor")
+            if not _is_number(value):
+                raise self._refusal(each.name, "a finite number or a floating-point tensor")
             if isinstance(value, int) and abs(value) >> 63:  # torch takes no such integers
-                object.__setattr__(self, field.name, float(value))
+                object.__setattr__(self, each.name, float(value))
         self._check_limits()
 
     def _check_limits(self) -> None:
-        for label, (holds, wanted) in self.limits.items():
-            require(holds(getattr(self, label)), self, label, wanted)
+        for each in fields(self):
+            if each.metadata:
+                holds = torch.as_tensor(each.metadata["holds"](getattr(self, each.name)))
+                if not bool(holds.all()):  # NaN never passes
+                    raise self._refusal(each.name, each.metadata["wanted"])
 
-    def __call__(
-        self,
-        logits: Float[Tensor, "*rows keys"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        positions: Shaped[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "*rows keys"]:
+    def _refusal(self, label: str, wanted: str) -> InputError:
+        shown = value = getattr(self, label)
+        if isinstance(value, Tensor):
+            shown = f"a tensor of shape {tuple(value.shape)}"
+        elif isinstance(value, int) and value.bit_length() > 64:  # python prints no huge ones
+            shown = f"an integer of {value.bit_length()} bits"
+        return InputError(f"{self.name}: {label} must be {wanted}; got {shown}")
+
+    def __call__(self, logits: Logits, mask: Mask = None, *, positions: Positions = None) -> Logits:
         """The weights, in the dtype of the logits (fp16 and bf16 are computed in fp32).
 
         `mask` is True where a key may be seen. `positions`, counted from 1, matter only to rules
@@ -101,11 +103,7 @@ class Normalizer:
 
     @torch.no_grad()
     def jacobian(
-        self,
-        logits: Float[Tensor, "*rows keys"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        positions: Shaped[Tensor, "..."] | None = None,
+        self, logits: Logits, mask: Mask = None, *, positions: Positions = None
     ) -> Jacobian:
         """∂weights/∂logits at these logits, in fp64 where the device has it, without a graph.
 
@@ -118,20 +116,11 @@ class Normalizer:
 
     @torch.no_grad()
     def spectral_norm(
-        self,
-        logits: Float[Tensor, "*rows keys"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        positions: Shaped[Tensor, "..."] | None = None,
+        self, logits: Logits, mask: Mask = None, *, positions: Positions = None
     ) -> Float[Tensor, "*rows"]:
-        """‖J‖₂ of every row: how far the weights move for a unit step of the logits, at worst.
-
-        Closed form where the rule has one, else `Jacobian.spectral_norm`.
-        """
-        rows = self._prepare(logits, mask, positions)
-        if logits.numel() == 0:
-            return rows.logits.new_zeros(rows.shape)
-        return self._spectral_norm(rows.widened()).to(rows.logits.dtype)
+        """‖J‖₂ of every row: how far the weights move for a unit step of the logits, at worst."""
+        norm = self.jacobian(logits, mask, positions=positions).spectral_norm()
+        return norm if logits.dtype == torch.float64 else norm.float()
 
     def jacobian_bound(self, n: int) -> float | None:
         """A bound on ‖J‖₂ over all logits of n visible keys, for a query that stands at n.
@@ -143,10 +132,9 @@ class Normalizer:
 
     def _prepare(self, logits: Tensor, mask: Tensor | None, positions: Tensor | None) -> Rows:
         rows = prepare(logits, mask, positions)
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for label, value in vars(self).items():
             if isinstance(value, Tensor):
-                rows.column(value, f"{self.name}: {field.name}")
+                rows.column(value, f"{self.name}: {label}")
         return rows
 
     def _weights(self, rows: Rows) -> Tensor:
@@ -155,37 +143,25 @@ class Normalizer:
     def _jacobian(self, rows: Rows) -> Jacobian:
         raise NotImplementedError
 
-    def _spectral_norm(self, rows: Rows) -> Tensor:
-        return self._jacobian(rows).spectral_norm()
-
     @classmethod
     def facts(cls) -> Facts:
         """The class-level facts and the parameters with their defaults."""
         named = ("name", "formula", "source", "sums_to_one", "sparse", "form_f", "uses_length")
         return Facts(
             **{name: getattr(cls, name) for name in named},
-            parameters={field.name: field.default for field in fields(cls)},
+            parameters={each.name: each.default for each in fields(cls)},
             jacobian_bound=cls.jacobian_bound_text,
         )
 
 
-def _is_finite(value: Real) -> bool:
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.dtype.is_floating_point
     try:
-        return math.isfinite(float(value))
+        real = isinstance(value, Real) and not isinstance(value, bool)
+        return real and math.isfinite(float(value))
     except OverflowError:  # an integer beyond floats
         return False
-
-
-def require(condition: bool | Tensor, rule: Normalizer, label: str, wanted: str) -> None:
-    """Refuse a parameter's value in one line; NaN never passes."""
-    if not bool(condition.all() if isinstance(condition, Tensor) else condition):
-        value = getattr(rule, label)
-        shown = value
-        if isinstance(value, Tensor):
-            shown = f"a tensor of shape {tuple(value.shape)}"
-        elif isinstance(value, int) and value.bit_length() > 64:  # python prints no huge ones
-            shown = f"an integer of {value.bit_length()} bits"
-        raise InputError(f"{rule.name}: {label} must be {wanted}; got {shown}")
 
 
 def largest(value: PerRow) -> float:

@@ -1,17 +1,16 @@
 """α-entmax, sparsemax and ASEntmax."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+import math
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headgauge.normalizers.base import Limits, Normalizer, largest
-from headgauge.normalizers.entmax_function import entmax_jacobian, entmax_weights, support_spread
+from headgauge.normalizers.base import Normalizer, largest, limited
+from headgauge.normalizers.entmax_function import entmax_jacobian, entmax_weights
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import PerRow, Rows
-from headgauge.theory.normalization.sensitivity import largest_eigenvalue
 
 _ALPHA = 1.5  # of ASEntmax
 
@@ -34,11 +33,10 @@ class Entmax(Normalizer):
     jacobian_bound_text = (
         "2^(α−2) for two keys, attained; 1 for more (1 < α < 2: approached as n → ∞)"
     )
-    limits: ClassVar[Limits] = {
-        "alpha": (lambda a: (a >= 1) & (a <= 2), "from 1 (softmax) to 2 (sparsemax)")
-    }
 
-    alpha: PerRow = 1.5
+    alpha: PerRow = limited(
+        1.5, "from 1 (softmax) to 2 (sparsemax)", lambda alpha: (alpha >= 1) & (alpha <= 2)
+    )
 
     def _weights(self, rows: Rows) -> Tensor:
         self._check_limits()  # again: a learned α may have been stepped out of its range
@@ -46,9 +44,6 @@ class Entmax(Normalizer):
 
     def _jacobian(self, rows: Rows) -> Jacobian:
         return entmax_jacobian(self._weights(rows), rows.column(self.alpha, "alpha"))
-
-    def _spectral_norm(self, rows: Rows) -> Tensor:
-        return _norm(self._weights(rows), rows.column(self.alpha, "alpha"))
 
     def jacobian_bound(self, n: int) -> float | None:
         return _bound(largest(self.alpha), n)
@@ -74,15 +69,13 @@ class Sparsemax(Normalizer):
         return entmax_weights(rows.logits, 2.0, rows.hidden)
 
     def _jacobian(self, rows: Rows) -> Jacobian:
-        return entmax_jacobian(self._weights(rows), 2.0)
-
-    def _spectral_norm(self, rows: Rows) -> Tensor:
         weights = self._weights(rows)
-        norm = ((weights > 0).sum(-1) > 1).to(weights.dtype)
-        return norm.masked_fill(weights.isnan().any(-1), float("nan"))
+        several = ((weights > 0).sum(-1) > 1).to(weights.dtype)
+        norm = several.masked_fill(weights.isnan().any(-1), math.nan)
+        return replace(entmax_jacobian(weights, 2.0), closed_norm=lambda: norm)
 
     def jacobian_bound(self, n: int) -> float | None:
-        return 1.0 if n > 1 else 0.0
+        return _bound(2.0, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +112,6 @@ class ASEntmax(Normalizer):
     def _jacobian(self, rows: Rows) -> Jacobian:
         return entmax_jacobian(self._weights(rows), _ALPHA).scaled(self._column(rows))
 
-    def _spectral_norm(self, rows: Rows) -> Tensor:
-        factor = torch.as_tensor(self._column(rows)).abs().squeeze(-1)
-        return factor * _norm(self._weights(rows), _ALPHA)
-
     def jacobian_bound(self, n: int) -> float | None:
         length = torch.tensor(float(max(n, 1)), dtype=torch.float64)
         return largest(self._factor(length)) * _bound(_ALPHA, n)
@@ -151,13 +140,6 @@ class ASEntmaxScale(nn.Module):
         beta = nn.functional.softplus(self.to_beta(x))
         gamma = self.g * torch.tanh(self.to_gamma(x))
         return beta.mT, gamma.mT
-
-
-def _norm(weights: Tensor, alpha: float | Tensor) -> Tensor:
-    """Σs·λ₁(s/Σs), λ₁ the largest eigenvalue of diag p − ppᵀ."""
-    spread = support_spread(weights, alpha)
-    total = spread.sum(-1, keepdim=True)
-    return total.squeeze(-1) * largest_eigenvalue(spread / total.masked_fill(total == 0, 1.0))
 
 
 def _bound(alpha: float, n: int) -> float:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from headgauge import kernels
 from headgauge.normalizers.entmax_rows import entmax_backward, entmax_forward
-from headgauge.normalizers.jacobian import Jacobian, symmetric
+from headgauge.normalizers.jacobian import Jacobian, nonzero, symmetric
 
 _LEADING = 64  # logits per row that the torch version looks at first,
 _SPARSE = 0.3  # where α − 1 is large enough for them to hold most supports
@@ -27,25 +27,20 @@ _SPARSE = 0.3  # where α − 1 is large enough for them to hold most supports
 class _Entmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx, scores, alpha, hidden):
-        if kernels.serves(scores):
-            weights = entmax_forward(scores, alpha, hidden)
-        else:
-            weights = newton(scores, alpha.to(scores), hidden)
+        solve = entmax_forward if kernels.serves(scores) else newton
+        weights = solve(scores, alpha, hidden)
         ctx.save_for_backward(weights, alpha)
         return weights
 
     @staticmethod
     def backward(ctx, *gradients):
         weights, alpha = ctx.saved_tensors
-        gradient, to_alpha = gradients[0], ctx.needs_input_grad[1]
         # Under create_graph the backward itself is differentiated: torch operations, then.
-        if kernels.serves(weights) and not torch.is_grad_enabled():
-            to_scores, per_row = entmax_backward(weights, gradient, alpha, to_alpha)
-        else:
-            to_scores, per_row = _pull_back(weights, gradient, alpha.to(weights), to_alpha)
-        if per_row is None:
-            return to_scores, None, None
-        return to_scores, per_row.sum_to_size(alpha.shape).to(alpha), None
+        compiled = kernels.serves(weights) and not torch.is_grad_enabled()
+        pull_back = entmax_backward if compiled else _pull_back
+        to_scores, per_row = pull_back(weights, gradients[0], alpha, ctx.needs_input_grad[1])
+        to_alpha = None if per_row is None else per_row.sum_to_size(alpha.shape).to(alpha)
+        return to_scores, to_alpha, None
 
 
 def entmax_weights(scores: Tensor, alpha: float | Tensor, hidden: Tensor | None) -> Tensor:
@@ -62,25 +57,22 @@ def entmax_weights(scores: Tensor, alpha: float | Tensor, hidden: Tensor | None)
 
 def entmax_jacobian(weights: Tensor, alpha: float | Tensor) -> Jacobian:
     """diag(s) − ssᵀ/Σs."""
-    spread = support_spread(weights, alpha)
-    return symmetric(spread, _nonzero(spread.sum(-1, keepdim=True)))
+    spread = _spread(weights, alpha)
+    return symmetric(spread, nonzero(spread.sum(-1, keepdim=True)))
 
 
-def support_spread(weights: Tensor, alpha: float | Tensor) -> Tensor:
+def _spread(weights: Tensor, alpha: float | Tensor) -> Tensor:
     """s = p^{2−α} on the support and 0 elsewhere; a NaN stays one."""
     on = weights != 0
     return torch.where(on, torch.where(on, weights, 1.0).pow(2.0 - alpha), 0.0)
 
 
-def _nonzero(total: Tensor) -> Tensor:
-    return total.masked_fill(total == 0, 1.0)
-
-
 def _pull_back(
     weights: Tensor, gradient: Tensor, alpha: Tensor, to_alpha: bool
 ) -> tuple[Tensor, Tensor | None]:
-    spread = support_spread(weights, alpha)
-    mean = (spread * gradient).sum(-1, keepdim=True) / _nonzero(spread.sum(-1, keepdim=True))
+    alpha = alpha.to(weights)
+    spread = _spread(weights, alpha)
+    mean = (spread * gradient).sum(-1, keepdim=True) / nonzero(spread.sum(-1, keepdim=True))
     to_scores = spread * (gradient - mean)
     if not to_alpha:
         return to_scores, None
@@ -105,6 +97,7 @@ def newton(scores: Tensor, alpha: Tensor, hidden: Tensor | None) -> Tensor:
     Where supports are small the largest logits alone come first. Their t is never beyond that of
     the whole row, so rows with more support than that go on from it.
     """
+    alpha = alpha.to(scores)
     if hidden is not None:
         scores = scores.masked_fill(hidden, -math.inf)
     top = scores.amax(-1, keepdim=True)
@@ -125,7 +118,7 @@ def newton(scores: Tensor, alpha: Tensor, hidden: Tensor | None) -> Tensor:
     # the next step of t would have put it.
     lack = 1.0 - weights.sum(-1, keepdim=True)
     if bool((lack.abs() > 8 * torch.finfo(lack.dtype).eps).any()):
-        share = spread / _nonzero(spread.sum(-1, keepdim=True))
+        share = spread / nonzero(spread.sum(-1, keepdim=True))
         weights = torch.where(weights > 0, weights + lack * share, 0.0).clamp(min=0.0)
     weights = weights.masked_fill(top.isnan() | (top == math.inf), math.nan)
     return weights if hidden is None else weights.masked_fill(hidden, 0.0)
@@ -139,7 +132,7 @@ def _climb(below: Tensor, t: Tensor, epsilon: Tensor) -> Tensor:
         total = weights.sum(-1, keepdim=True)
         log_total = total.log()
         straight = torch.where(
-            epsilon == 0, log_total, -torch.expm1(-epsilon * log_total) / _nonzero(epsilon)
+            epsilon == 0, log_total, -torch.expm1(-epsilon * log_total) / nonzero(epsilon)
         )
         moved = t + straight * total / spread.sum(-1, keepdim=True)
         going = (total - 1.0 > tolerance) & (moved > t)
@@ -159,7 +152,7 @@ def _at(below: Tensor, t: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
     y = epsilon * (below - t)
     on = y > -1.0
     y = torch.where(on, y, 0.0)
-    exponent = torch.where(epsilon == 0, below - t, torch.log1p(y) / _nonzero(epsilon))
+    exponent = torch.where(epsilon == 0, below - t, torch.log1p(y) / nonzero(epsilon))
     # u itself for α = 2, where exp(log u) would cost the last digits.
     weights = torch.where(epsilon == 1, 1.0 + y, exponent.exp())
     weights = torch.where(on, weights, 0.0)

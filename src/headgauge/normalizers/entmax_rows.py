@@ -163,15 +163,8 @@ def _backward(weights, gradient, alpha, to_scores, to_alpha, start, stop):
             to_alpha[row] = change
 
 
-def _as_rows(tensor: Tensor, keys: int) -> np.ndarray:
-    return tensor.detach().reshape(-1, keys).contiguous().numpy()
-
-
-def _zeros_like(tensor: Tensor) -> Tensor:
-    """Zeros for the kernels to write into. From numpy, which gets them untouched from the system
-    where torch would write every one of them."""
-    flat = tensor.new_empty(0).numpy()
-    return torch.from_numpy(np.zeros(tensor.shape, flat.dtype))
+def _as_rows(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().reshape(-1, tensor.shape[-1]).contiguous().numpy()
 
 
 def _alpha_rows(alpha: Tensor, rows: torch.Size) -> np.ndarray:
@@ -191,46 +184,30 @@ def _hidden_rows(hidden: Tensor | None, shape: torch.Size) -> tuple[np.ndarray, 
         return np.zeros((1, shape[-1]), np.bool_), np.zeros(shape[:-1].numel(), np.int64)
     own = hidden.shape[:-1]
     index = torch.arange(own.numel()).reshape(own).expand(shape[:-1]).reshape(-1).contiguous()
-    return _as_rows(hidden.expand(*own, shape[-1]), shape[-1]), index.numpy()
+    return _as_rows(hidden.expand(*own, shape[-1])), index.numpy()
 
 
 def entmax_forward(scores: Tensor, alpha: Tensor, hidden: Tensor | None) -> Tensor:
     """α-entmax of every row; `alpha` is one number or (*rows, 1), `hidden` broadcasts."""
-    weights = _zeros_like(scores)
-    flat = _as_rows(scores, scores.shape[-1])
+    flat = _as_rows(scores)
+    # From numpy, which gets zeros untouched from the system where torch would write each of them.
+    weights = np.zeros(flat.shape, flat.dtype)
     # fp32 rows are solved in fp64 but need not be solved to its last bit.
     tolerance = 1e-10 if scores.dtype == torch.float32 else 4 * np.finfo(np.float64).eps
-    kernels.over_rows(
-        _forward,
-        flat.shape[0],
-        flat.size,
-        flat,
-        *_hidden_rows(hidden, scores.shape),
-        _alpha_rows(alpha, scores.shape[:-1]),
-        tolerance,
-        _as_rows(weights, scores.shape[-1]),
-    )
-    return weights
+    masked = _hidden_rows(hidden, scores.shape)
+    alphas = _alpha_rows(alpha, scores.shape[:-1])
+    kernels.over_rows(_forward, len(flat), flat.size, flat, *masked, alphas, tolerance, weights)
+    return torch.from_numpy(weights).reshape(scores.shape)
 
 
 def entmax_backward(
     weights: Tensor, gradient: Tensor, alpha: Tensor, to_alpha: bool
 ) -> tuple[Tensor, Tensor | None]:
     """The gradients to the scores and, if asked, to α (one number per row)."""
-    keys = weights.shape[-1]
-    to_scores = _zeros_like(weights)
-    flat = _as_rows(weights, keys)
-    per_row = np.empty(flat.shape[0] if to_alpha else 0, np.float64)
-    kernels.over_rows(
-        _backward,
-        flat.shape[0],
-        flat.size,
-        flat,
-        _as_rows(gradient, keys),
-        _alpha_rows(alpha, weights.shape[:-1]),
-        _as_rows(to_scores, keys),
-        per_row,
-    )
-    if not to_alpha:
-        return to_scores, None
-    return to_scores, torch.from_numpy(per_row).reshape(*weights.shape[:-1], 1)
+    rows, flat = weights.shape[:-1], _as_rows(weights)
+    to_scores = np.zeros(flat.shape, flat.dtype)
+    per_row = np.empty(len(flat) if to_alpha else 0, np.float64)
+    given = flat, _as_rows(gradient), _alpha_rows(alpha, rows)
+    kernels.over_rows(_backward, len(flat), flat.size, *given, to_scores, per_row)
+    to_alphas = torch.from_numpy(per_row).reshape(*rows, 1) if to_alpha else None
+    return torch.from_numpy(to_scores).reshape(weights.shape), to_alphas

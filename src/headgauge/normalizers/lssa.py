@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from headgauge.normalizers.base import Limits, Normalizer
+from headgauge.normalizers.base import Normalizer, limited
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import Number, Rows
 
@@ -31,9 +30,8 @@ class LSSA(Normalizer):
     form_f = True
     uses_length = True
     jacobian_bound_text = "½·log d·log n, approached for very negative logits"
-    limits: ClassVar[Limits] = {"dim": (lambda d: d > 1, "greater than 1")}
 
-    dim: Number = 64
+    dim: Number = limited(64, "greater than 1", lambda d: d > 1)
 
     def _weights(self, rows: Rows) -> Tensor:
         return _first_stage(rows, self.dim)
@@ -95,17 +93,15 @@ class LSSAR(Normalizer):
     sparse = True
     uses_length = True
     jacobian_bound_text = "none: jumps at a flat row"
-    limits: ClassVar[Limits] = LSSA.limits | {"power": (lambda p: p >= 1, "at least 1")}
 
-    dim: Number = 64
-    power: Number = 15
+    dim: Number = limited(64, "greater than 1", lambda d: d > 1)
+    power: Number = limited(15, "at least 1", lambda p: p >= 1)
 
     def _weights(self, rows: Rows) -> Tensor:
         first = _first_stage(rows, self.dim)
         ratio, _, flat = _above_average(rows, first)
         raised = ratio.pow(self.power)
-        sharpened = raised / raised.sum(-1, keepdim=True)
-        return torch.where(flat, first, sharpened)
+        return torch.where(flat, first, raised / raised.sum(-1, keepdim=True))
 
     def _jacobian(self, rows: Rows) -> Jacobian:
         first = _first_stage(rows, self.dim)
@@ -117,15 +113,9 @@ class LSSAR(Normalizer):
         n = rows.length.unsqueeze(-1)
         h = torch.where(ratio > 0, self.power * n * ratio.pow(self.power - 1) / (top * total), 0.0)
         along = h * first
-        pulled = along - weights * along.sum(-1, keepdim=True)
-        zero = torch.zeros_like(first)
-        return Jacobian(
-            torch.where(flat, slope, h * slope),
-            (
-                (torch.where(flat, -first, -pulled), slope),
-                (torch.where(flat, zero, -weights), h * slope),
-            ),
-        )
+        pulled = torch.where(flat, first, along - weights * along.sum(-1, keepdim=True))
+        own = torch.where(flat, 0.0, -weights), h * slope
+        return Jacobian(torch.where(flat, slope, h * slope), ((-pulled, slope), own))
 
     def jacobian_bound(self, n: int) -> float | None:
         # Of two keys at most one is above the average: it gets everything, flat on both sides.
@@ -138,10 +128,9 @@ def _above_average(rows: Rows, first: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     Divided by the largest before the power, which would otherwise overflow or vanish. What
     rounding leaves above the average on a flat row is not a preference.
     """
-    excess = torch.relu(first * rows.length.unsqueeze(-1) - 1.0)
-    excess = rows.fill(excess, 0.0)
+    excess = rows.fill(torch.relu(first * rows.length.unsqueeze(-1) - 1.0), 0.0)
     top = excess.amax(-1, keepdim=True)
     flat = top <= 16 * torch.finfo(first.dtype).eps
     # On a flat row the ratio is not used; all ones keeps its gradient finite.
     safe_top = top.masked_fill(flat, 1.0)
-    return torch.where(flat, torch.ones_like(excess), excess / safe_top), safe_top, flat
+    return torch.where(flat, 1.0, excess / safe_top), safe_top, flat

@@ -20,18 +20,9 @@ from headgauge.errors import InputError
 # (batch, heads, queries, keys).
 Number = int | float
 PerRow = Number | Shaped[Tensor, "..."]
-
-
-def _shape(tensor: Tensor) -> str:
-    return str(tuple(tensor.shape))
-
-
-def broadcasts_to(shape: torch.Size, target: torch.Size) -> bool:
-    """Whether `shape` can be expanded to `target` (and not the other way round)."""
-    if len(shape) > len(target):
-        return False
-    pairs = zip(reversed(shape), reversed(target), strict=False)
-    return all(size in (1, wanted) for size, wanted in pairs)
+Logits = Float[Tensor, "*rows keys"]
+Mask = Bool[Tensor, "..."] | None
+Positions = Shaped[Tensor, "..."] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +33,9 @@ class Rows:
     broadcast where it is used.
     """
 
-    logits: Float[Tensor, "*rows keys"]
-    hidden: Bool[Tensor, "..."] | None
-    given_positions: Shaped[Tensor, "..."] | None
+    logits: Logits
+    hidden: Mask
+    given_positions: Positions
 
     @property
     def shape(self) -> torch.Size:
@@ -89,14 +80,7 @@ class Rows:
         if self.hidden is None and self.keys > 0:
             return None
         dead = (self.n == 0).unsqueeze(-1)
-        # Reading one number is cheap on the CPU and a stall elsewhere (or a graph break).
-        if self._may_read and not bool(dead.any()):
-            return None
-        return dead
-
-    @property
-    def _may_read(self) -> bool:
-        return self.logits.device.type == "cpu" and not torch.compiler.is_compiling()
+        return None if _may_read(self.logits) and not bool(dead.any()) else dead
 
     def widened(self) -> "Rows":
         """The same rows in fp64, where the device has it."""
@@ -104,18 +88,16 @@ class Rows:
             return self
         return Rows(self.logits.double(), self.hidden, self.given_positions)
 
-    def fill(
-        self, values: Float[Tensor, "*rows keys"], number: float
-    ) -> Float[Tensor, "*rows keys"]:
+    def fill(self, values: Logits, number: float) -> Logits:
         """The values with `number` at the invisible keys, where no gradient flows."""
         return values if self.hidden is None else values.masked_fill(self.hidden, number)
 
     @cached_property
-    def seen(self) -> Float[Tensor, "*rows keys"]:
+    def seen(self) -> Logits:
         """The logits with 0 at the invisible keys: safe to multiply and to differentiate."""
         return self.fill(self.logits, 0.0)
 
-    def scaled(self, scale: float | Tensor) -> Float[Tensor, "*rows keys"]:
+    def scaled(self, scale: float | Tensor) -> Logits:
         """scale · logits up to a constant of the row, for rules that do not see one.
 
         Invisible entries become 0 first: −inf · 0 is NaN, and the gradient of a learned scale is a
@@ -126,7 +108,7 @@ class Rows:
         if isinstance(scale, float) and scale == 1.0:
             return self.logits
         plain = self.seen * scale
-        if self._may_read and math.isfinite(float(plain.detach().sum())):
+        if _may_read(plain) and math.isfinite(float(plain.detach().sum())):
             return plain
         far = torch.finfo(self.logits.dtype).max
         winner = self.maximum()
@@ -140,7 +122,7 @@ class Rows:
             winner = winner.masked_fill(self.dead, 0.0)
         return (self.seen - winner).clamp(-far, far) * scale
 
-    def softmax(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+    def softmax(self, scores: Logits) -> Logits:
         """Softmax over the visible keys; zeros, with zero gradients, on a dead row."""
         scores = self.fill(scores, -math.inf)
         if self.dead is None:
@@ -155,19 +137,11 @@ class Rows:
         """A parameter ready to meet the logits: a number, or a tensor with a trailing axis of 1."""
         if not isinstance(value, Tensor):
             return float(value)
-        if not broadcasts_to(value.shape, self.shape):
-            raise InputError(
-                f"{label} of shape {_shape(value)} does not broadcast to the rows "
-                f"{tuple(self.shape)} of logits {_shape(self.logits)}"
-            )
+        _check_per_row(label, "does", value, self.logits)
         return value.to(self.logits).unsqueeze(-1)
 
 
-def prepare(
-    logits: Shaped[Tensor, "*rows keys"],
-    mask: Shaped[Tensor, "..."] | None = None,
-    positions: Shaped[Tensor, "..."] | None = None,
-) -> Rows:
+def prepare(logits: Tensor, mask: Tensor | None = None, positions: Tensor | None = None) -> Rows:
     """Check the inputs, promote the logits and find the invisible keys."""
     for name, value in (("logits", logits), ("mask", mask), ("positions", positions)):
         if not (isinstance(value, Tensor) or (value is None and name != "logits")):
@@ -181,35 +155,43 @@ def prepare(
             f"mask must be boolean, True where a key may be seen; got {mask.dtype} "
             "(add an additive mask to the logits instead)"
         )
-    if mask is not None and not broadcasts_to(mask.shape, logits.shape):
-        raise InputError(
-            f"mask of shape {_shape(mask)} does not broadcast to logits of shape {_shape(logits)}"
-        )
-    if positions is not None and not broadcasts_to(positions.shape, logits.shape[:-1]):
-        raise InputError(
-            f"positions of shape {_shape(positions)} do not broadcast to the rows "
-            f"{tuple(logits.shape[:-1])} of logits {_shape(logits)}"
-        )
-    if positions is not None and positions.device.type == "cpu" and not bool((positions > 0).all()):
-        raise InputError("positions are counted from 1; got one that is not above 0")
-    if mask is not None and mask.ndim == 0:
-        mask = mask.unsqueeze(0)
+    if mask is not None and not _broadcasts(mask.shape, logits.shape):
+        shapes = f"{tuple(mask.shape)} does not broadcast to logits of shape {tuple(logits.shape)}"
+        raise InputError(f"mask of shape {shapes}")
+    if positions is not None:
+        _check_per_row("positions", "do", positions, logits)
+        if positions.device.type == "cpu" and not bool((positions > 0).all()):
+            raise InputError("positions are counted from 1; got one that is not above 0")
 
     floor = torch.finfo(logits.dtype).min / 2
     promoted = logits if logits.dtype == torch.float64 else logits.float()
     hidden = None if mask is None else ~_own_entries(mask)
-    if not _all_above(promoted, floor):
+    # One cheap read may show that only the mask hides anything.
+    if not (_may_read(promoted) and (promoted.numel() == 0 or bool(promoted.amin() > floor))):
         # Not `> floor`: a NaN is visible, so that it reaches the weights and gets noticed.
         below = promoted.detach() <= floor
         hidden = below if hidden is None else hidden | below
     return Rows(promoted, hidden, positions)
 
 
-def _all_above(logits: Tensor, floor: float) -> bool:
-    """Whether one cheap read shows that only the mask hides anything (False when unsure)."""
-    if logits.device.type != "cpu" or torch.compiler.is_compiling():
-        return False
-    return logits.numel() == 0 or bool(logits.detach().amin() > floor)
+def _may_read(tensor: Tensor) -> bool:
+    """Reading one number is cheap on the CPU and a stall elsewhere (or a graph break)."""
+    return tensor.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
+def _broadcasts(shape: torch.Size, target: torch.Size) -> bool:
+    """Whether `shape` can be expanded to `target` (and not the other way round)."""
+    pairs = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(size in (1, wanted) for size, wanted in pairs)
+
+
+def _check_per_row(label: str, verb: str, value: Tensor, logits: Tensor) -> None:
+    rows = logits.shape[:-1]
+    if not _broadcasts(value.shape, rows):
+        raise InputError(
+            f"{label} of shape {tuple(value.shape)} {verb} not broadcast to the rows "
+            f"{tuple(rows)} of logits {tuple(logits.shape)}"
+        )
 
 
 def _own_entries(mask: Tensor) -> Tensor:
@@ -217,4 +199,4 @@ def _own_entries(mask: Tensor) -> Tensor:
     for axis, stride in enumerate(mask.stride()):
         if stride == 0 and mask.shape[axis] > 1:
             mask = mask.narrow(axis, 0, 1)
-    return mask
+    return mask.reshape(1) if mask.ndim == 0 else mask

@@ -70,10 +70,8 @@ class SASoftmaxNormalized(Normalizer):
         w = _adjusted(rows, low, high)
         at_low = _shared(rows.visible & (rows.seen == low) & (low < 0), p)
         at_high = _shared(rows.visible & (rows.seen == high) & (high > 0), p)
-        return Jacobian(
-            w * p + p / span,
-            ((-w * p, p), (-p * (1 - w) / span, at_low), (-p * w / span, at_high)),
-        )
+        ends = (-p * (1 - w) / span, at_low), (-p * w / span, at_high)
+        return Jacobian(w * p + p / span, ((-w * p, p), *ends))
 
     def jacobian_bound(self, n: int) -> float | None:
         # A single key has weight 1 above zero and 0 below it, flat on both sides.

@@ -1,17 +1,16 @@
-"""Softmax of logits times a factor: the temperature, and the laws of the length."""
+"""Softmax of logits times a factor: the temperature, the laws of the length, top-k, and the
+temperature that follows a row's own entropy."""
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from numbers import Integral
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.normalizers.base import Limits, Normalizer, largest
+from headgauge.normalizers.base import Normalizer, largest, limited
 from headgauge.normalizers.jacobian import Jacobian, symmetric
 from headgauge.normalizers.rows import Number, PerRow, Rows
-from headgauge.theory.normalization.sensitivity import largest_eigenvalue
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,7 @@ class ScaledSoftmax(Normalizer):
     sums_to_one = True
     form_f = True
 
-    def factor(self, n: Float[Tensor, "*rows"], positions: Float[Tensor, "*rows"]) -> PerRow:
+    def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         """c for rows that see n keys, at these positions."""
         raise NotImplementedError
 
@@ -38,11 +37,6 @@ class ScaledSoftmax(Normalizer):
 
     def _jacobian(self, rows: Rows) -> Jacobian:
         return symmetric(self._weights(rows)).scaled(self._factor(rows))
-
-    def _spectral_norm(self, rows: Rows) -> Tensor:
-        norm = largest_eigenvalue(self._weights(rows))
-        factor = self._factor(rows)
-        return norm * (factor.abs().squeeze(-1) if isinstance(factor, Tensor) else abs(factor))
 
     def jacobian_bound(self, n: int) -> float | None:
         if n < 2:
@@ -62,11 +56,10 @@ class Softmax(ScaledSoftmax):
     formula = "exp(z/T)/Σ exp(z/T)"
     source = "–"
     jacobian_bound_text = "1/(2T), attained"
-    limits: ClassVar[Limits] = {"temperature": (lambda T: T > 0, "positive")}
 
-    temperature: PerRow = 1.0
+    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0)
 
-    def factor(self, n: Float[Tensor, "*rows"], positions: Float[Tensor, "*rows"]) -> PerRow:
+    def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return 1.0 / self.temperature
 
 
@@ -88,7 +81,7 @@ class SSMax(ScaledSoftmax):
     s: PerRow = 1.0
     b: PerRow = 0.0
 
-    def factor(self, n: Float[Tensor, "*rows"], positions: Float[Tensor, "*rows"]) -> PerRow:
+    def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return self.s * n.log() + self.b
 
 
@@ -105,11 +98,10 @@ class LogLengthSu(ScaledSoftmax):
     source = "–"
     uses_length = True
     jacobian_bound_text = "½·log n/log m, attained"
-    limits: ClassVar[Limits] = {"train_length": (lambda m: m > 1, "greater than 1")}
 
-    train_length: Number = 512
+    train_length: Number = limited(512, "greater than 1", lambda m: m > 1)
 
-    def factor(self, n: Float[Tensor, "*rows"], positions: Float[Tensor, "*rows"]) -> PerRow:
+    def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return n.log() / math.log(self.train_length)
 
 
@@ -126,11 +118,10 @@ class LogLengthQwen(ScaledSoftmax):
     source = "2309.16609"
     uses_length = True
     jacobian_bound_text = "½·max(log i/log m, 1), attained"
-    limits: ClassVar[Limits] = {"train_length": (lambda m: m > 1, "greater than 1")}
 
-    train_length: Number = 2048
+    train_length: Number = limited(2048, "greater than 1", lambda m: m > 1)
 
-    def factor(self, n: Float[Tensor, "*rows"], positions: Float[Tensor, "*rows"]) -> PerRow:
+    def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return (positions.log() / math.log(self.train_length)).clamp(min=1.0)
 
 
@@ -147,9 +138,115 @@ class LogLengthYarn(ScaledSoftmax):
     formula = "softmax((0.1·ln s + 1)²·z)"
     source = "2309.00071"
     jacobian_bound_text = "½·(0.1·ln s + 1)², attained"
-    limits: ClassVar[Limits] = {"scale": (lambda s: s > 0, "positive")}
 
-    scale: Number = 1.0
+    scale: Number = limited(1.0, "positive", lambda s: s > 0)
 
-    def factor(self, n: Float[Tensor, "*rows"], positions: Float[Tensor, "*rows"]) -> PerRow:
+    def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return (0.1 * math.log(max(self.scale, 1.0)) + 1.0) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class TopK(ScaledSoftmax):
+    """Softmax over the k largest visible logits, 0 elsewhere; k → `k`, T → `temperature`.
+
+    Of tied logits the lowest indices are kept. The Jacobian is that of softmax on the kept keys;
+    where the kept set changes the weights jump.
+    """
+
+    name = "topk"
+    formula = "softmax(z/T) over the k largest, 0 elsewhere"
+    source = "–"
+    sparse = True
+    form_f = False
+    jacobian_bound_text = "1/(2T) while the kept keys stay the same; jumps at ties"
+
+    k: int = limited(8, "a whole number from 1", lambda k: isinstance(k, Integral) and int(k) > 0)
+    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0)
+
+    def factor(self, n: Tensor, positions: Tensor) -> PerRow:
+        return 1.0 / self.temperature
+
+    def _weights(self, rows: Rows) -> Tensor:
+        kept = Rows(rows.logits, ~_largest_k(rows, int(self.k)), None)
+        return kept.softmax(kept.scaled(self._factor(rows)))
+
+    def jacobian_bound(self, n: int) -> float | None:
+        return super().jacobian_bound(min(n, self.k))
+
+
+def _largest_k(rows: Rows, k: int) -> Tensor:
+    """True at the k largest visible logits of each row, the lowest indices first among ties."""
+    if k >= rows.keys:
+        return rows.visible
+    scores = rows.fill(rows.logits.detach(), -math.inf)
+    threshold = scores.topk(k, dim=-1, sorted=False).values.amin(-1, keepdim=True)
+    above = scores > threshold
+    tied = (scores == threshold) & rows.visible
+    room = k - above.sum(-1, keepdim=True)
+    # A NaN compares false with everything: keep it, so that the row shows it.
+    return above | (tied & (tied.cumsum(-1) <= room)) | scores.isnan()
+
+
+# Highest power first, as printed with adaptive temperature: P(H) in nats, and its derivative.
+_POLYNOMIAL = (-0.037, 0.481, -2.3, 4.917, -1.791)
+_SLOPE = tuple(power * each for power, each in zip((4, 3, 2, 1), _POLYNOMIAL, strict=False))
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveTemperature(Normalizer):
+    """softmax(β·z), β = max(P(H), 1) if H > ½ else 1, with H the entropy of softmax(z) in nats.
+
+    P(H) = −.037H⁴ + .481H³ − 2.3H² + 4.917H − 1.791 exceeds 1 for .849 < H < 5.945 only, so very
+    flat rows (more than e^5.9 ≈ 380 equal keys) are left alone. β depends on the whole row and
+    carries gradient: with p = softmax(z) and q the weights,
+
+        J = β(diag q − qqᵀ) + β′(H)·(q∘(z − ⟨q, z⟩))∇Hᵀ,   ∇H = −p∘(log p + H).
+
+    From arXiv 2410.01104.
+    """
+
+    name = "adaptive_temperature"
+    formula = "softmax(β·z), β = max(P(H(softmax z)), 1)"
+    source = "2410.01104"
+    sums_to_one = True
+    jacobian_bound_text = "none known"
+
+    def _weights(self, rows: Rows) -> Tensor:
+        _, _, entropy = _entropy(rows)
+        return rows.softmax(rows.scaled(inverse_temperature(entropy)))
+
+    def _jacobian(self, rows: Rows) -> Jacobian:
+        p, log_p, entropy = _entropy(rows)
+        beta = inverse_temperature(entropy)
+        slope = _horner(_SLOPE, entropy).masked_fill(beta == 1.0, 0.0)
+        weights = rows.softmax(rows.scaled(beta))
+        mean = (weights * rows.seen).sum(-1, keepdim=True)
+        moved = weights * (rows.seen - mean), -slope * p * (log_p + entropy)
+        return Jacobian(beta * weights, ((-beta * weights, weights), moved))
+
+    def jacobian_bound(self, n: int) -> float | None:
+        return None if n > 1 else 0.0
+
+
+def inverse_temperature(entropy: Tensor) -> Tensor:
+    """β(H)."""
+    sharpened = _horner(_POLYNOMIAL, entropy).clamp(min=1.0)
+    return torch.where(entropy <= 0.5, 1.0, sharpened)
+
+
+def _horner(coefficients: tuple[float, ...], x: Tensor) -> Tensor:
+    value = torch.zeros_like(x)
+    for coefficient in coefficients:
+        value = value * x + coefficient
+    return value
+
+
+def _entropy(rows: Rows) -> tuple[Tensor, Tensor, Tensor]:
+    """softmax(z), its logarithm (0 at invisible keys) and its entropy."""
+    p = rows.softmax(rows.logits)
+    # Finite also where vast logits are further apart than numbers go: p is 0 there, and 0·∞ NaN.
+    lowest = torch.finfo(p.dtype).min
+    shifted = rows.fill((rows.seen - rows.maximum()).clamp(min=lowest), 0.0)
+    total = rows.fill(shifted.exp(), 0.0).sum(-1, keepdim=True)
+    log_p = rows.fill(shifted - total.clamp(min=torch.finfo(total.dtype).tiny).log(), 0.0)
+    return p, log_p, -(p * log_p).sum(-1, keepdim=True)
