@@ -105,7 +105,8 @@ def _draw(
         under[at[0]] = max(under[at[0]], needed)
     heights = [part for room in under for part in (figure.panel_height, room + 0.02)]
     foot = _SMALL_LINE * len(small) + 0.02
-    whole = heading + sum(heights) + foot + rows * _AROUND + _TITLE_LINE * sum(titles) + 0.06
+    decorated = rows * _AROUND + _TITLE_LINE * sum(titles) + 0.06
+    whole = heading + sum(heights) + foot + decorated
     sheet = Drawing(figsize=(figure.width, whole), layout="constrained", dpi=DPI)
     engine = sheet.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)

@@ -32,7 +32,6 @@ _MARKERS = {  # matplotlib's sign, and how much larger than others it is drawn
 _ARROWS = ("up", "right")
 _MANY = 8  # points of a line; with more a marker at each would make it a bar
 _BOX = {"minimum": "whislo", "q25": "q1", "median": "med", "q75": "q3", "maximum": "whishi"}
-_THOUSANDS_FROM = 10_000
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -57,7 +56,11 @@ def has_data(panel: Panel) -> bool:
 
 def draw_panel(axes: Axes, panel: Panel) -> None:
     if not has_data(panel):
-        _say_empty(axes, panel.empty)
+        axes.set(xticks=[], yticks=[])
+        where = {"transform": axes.transAxes, "ha": "center", "va": "center", "color": GREY}
+        axes.text(0.5, 0.5, textwrap.fill(panel.empty, 28), parse_math=False, **where)
+        for side in axes.spines.values():
+            side.set_linestyle(":")
         return
     for mark in panel.marks:
         _draw_mark(axes, mark)
@@ -71,6 +74,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         _set_axis(axes, which, axis, panel.equal)
     if panel.equal:
         axes.set_aspect("equal", adjustable="datalim")
+        axes.set_autoscale_on(True)  # else matplotlib complains that it moves the limits
 
 
 def write_names(axes: Axes, panel: Panel) -> None:
@@ -84,15 +88,6 @@ def write_names(axes: Axes, panel: Panel) -> None:
     names = [(x, y, name) for x, y, name in places if name]
     if names:
         label_points(axes, names, [(x, y) for x, y, _ in places])
-
-
-def _say_empty(axes: Axes, why: str) -> None:
-    """A panel that has no data says so."""
-    axes.set(xticks=[], yticks=[])
-    where = {"transform": axes.transAxes, "ha": "center", "va": "center", "color": GREY}
-    axes.text(0.5, 0.5, textwrap.fill(why, 28), parse_math=False, **where)
-    for side in axes.spines.values():
-        side.set_linestyle(":")
 
 
 def _numbers(values: Values | None, count: int) -> np.ndarray:
@@ -245,6 +240,6 @@ def _short(value: float, _: int) -> str:
 
 def _thousands(value: float, _: int) -> str:
     """Long numbers in thousands: vectors of their own length make them."""
-    if abs(value) >= _THOUSANDS_FROM:
+    if abs(value) >= 10_000:
         return f"{value / 1000:g}k"
     return f"{value:g}".replace("-", "−")
