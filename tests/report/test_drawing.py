@@ -1,6 +1,7 @@
 """The renderer: what is described is drawn, in its place and so that it can be read."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,7 @@ def test_ticks_are_round_and_long_numbers_short():
     assert "10⁻⁸" in ticks(axes.yaxis) or "10⁻⁹" in ticks(axes.yaxis)
     named = one(series, x=Axis("x", ticks=((1, "one"), (100, "$x_{"))))
     assert ticks(named.xaxis) == ["one", "$x_{"]
+    named.figure.draw_without_rendering()
 
 
 def test_what_is_below_the_floor_stands_there():
@@ -194,23 +196,22 @@ def test_an_entry_stands_once_under_the_last_row_that_has_it():
     ]
 
 
-def test_a_file_shows_the_first_setting_or_what_is_asked_for_or_the_closest():
+def test_a_file_shows_the_first_setting_or_the_closest_that_was_measured():
     series = [
         Series("a", "a", LINE, [1], [n], at={"text": text, "rule": rule})
         for n, (text, rule) in enumerate([("A", "model"), ("B", "model"), ("A", "ssmax")])
     ]
-    switches = (
-        Switch("text", "Text", (("A", "a"), ("B", "b"))),
-        Switch("rule", "Rule", (("model", "m"), ("ssmax", "s"))),
-    )
+    text = Switch("text", "Text", (("A", "a"), ("B", "b")))
+    rule = Switch("rule", "Rule", (("model", "m"), ("ssmax", "s")))
     panel = Panel("p", Axis("x"), Axis("y"), tuple(series))
     caption = (Sentence("of A.", {"text": "A"}), Sentence("of B.", {"text": "B"}))
-    figure = Figure("f", "F", (panel,), switches=switches, caption=caption)
+    figure = Figure("f", "F", (panel,), switches=(text, rule), caption=caption)
     assert drawn(draw(figure).axes[0]) == [([1], [0])]
-    other = draw(figure, {"text": "B"})
-    assert drawn(other.axes[0]) == [([1], [1])]
-    assert "of B." in words(other)
-    assert setting(figure, {"text": "B", "rule": "ssmax"}) == {"text": "B", "rule": "model"}
+    turned = [replace(each, options=each.options[::-1]) for each in (text, rule)]
+    other = replace(figure, switches=tuple(turned))
+    assert setting(other) == {"text": "B", "rule": "model"}
+    assert drawn(draw(other).axes[0]) == [([1], [1])]
+    assert "of B." in words(draw(other))
 
 
 def test_what_waits_for_the_reader_is_not_in_a_file():
@@ -220,9 +221,9 @@ def test_what_waits_for_the_reader_is_not_in_a_file():
 
 
 def test_text_from_outside_is_no_mathematics_and_our_subscripts_are():
-    assert typeset("N_s/N over α_i x_i") == {"s": "$N_s$/N over $α_i$ $x_i$", "parse_math": True}
-    assert typeset("sa_softmax_normalized")["parse_math"] is False
-    assert typeset("$x_{ and N_s")["parse_math"] is False
+    assert typeset("N_s/N over α_i x_i") == "$N_s$/N over $α_i$ $x_i$"
+    assert typeset("sa_softmax_normalized") == "sa_softmax_normalized"
+    assert typeset("$x_{ and N_s") == r"\$x_{ and N_s"  # which matplotlib prints as it was
     assert printable("a\nb\tc $x$ 中é") == "a⏎b c $x$ □é"
     series = Series("a", "$a_{b", LINE, [1], [1])
     sheet = draw(Figure("f", "F", (Panel("$t_{", Axis("$"), Axis("_{$"), (series,)),), run="$r_{"))

@@ -27,7 +27,9 @@ def room_for(size):
 def test_where_there_is_no_room_the_old_files_stay_and_no_part_is_left(tmp_path):
     figure = Figure(figsize=(1, 1))
     figure.text(0, 0, "abcdefghijklmnopqrstuvwxyz" * 2)  # outlines: more in the SVG than in the PNG
-    sizes = [path.stat().st_size for path in save_figure(figure, tmp_path, "a")]
+    paths = save_figure(figure, tmp_path, "a")
+    assert [path.name for path in paths] == ["a.png", "a.svg"]  # unless told otherwise
+    sizes = [path.stat().st_size for path in paths]
     assert sizes[0] < sizes[1]
     for path in tmp_path.iterdir():
         path.write_bytes(b"old")
@@ -82,27 +84,14 @@ def words():
     return figure
 
 
-def test_png_and_svg_unless_told_otherwise(tmp_path):
-    assert [path.name for path in save_figure(words(), tmp_path, "a")] == ["a.png", "a.svg"]
-    formats = ("pdf", "png")
-    assert [path.name for path in save_figure(words(), tmp_path, "b", formats)] == [
-        "b.pdf",
-        "b.png",
-    ]
-
-
-def test_a_pdf_has_no_date_and_truetype_letters(tmp_path):
-    with house_style():
-        paths = [*save_figure(words(), tmp_path, "a", ("pdf",))]
-        paths += save_figure(words(), tmp_path, "b", ("pdf",))
-    first, again = (path.read_bytes() for path in paths)
-    assert first == again
+def test_files_have_the_size_asked_for_whatever_was_written_before_and_a_pdf_no_date(tmp_path):
+    pdf, svg, png = save_figure(words(), tmp_path, "a", ("pdf", "svg", "png"), dpi=300)
+    assert [path.name for path in (pdf, svg, png)] == ["a.pdf", "a.svg", "a.png"]
+    assert png.read_bytes()[16:24] == (600).to_bytes(4) + (300).to_bytes(4)
+    assert b'width="144pt"' in svg.read_bytes()
+    (again,) = save_figure(words(), tmp_path, "b", ("pdf",))
+    first = pdf.read_bytes()
+    assert first == again.read_bytes()
     assert b"/CreationDate" not in first
-    assert b"/CIDFontType2" in first
+    assert b"/CIDFontType2" in first  # TrueType
     assert b"/Type3" not in first
-
-
-def test_the_size_of_the_picture_is_the_one_asked_for_whatever_was_written_before(tmp_path):
-    paths = save_figure(words(), tmp_path, "a", ("pdf", "svg", "png"), dpi=300)
-    assert paths[2].read_bytes()[16:24] == (600).to_bytes(4) + (300).to_bytes(4)
-    assert b'width="144pt"' in paths[1].read_bytes()

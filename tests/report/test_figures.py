@@ -1,8 +1,8 @@
 """A result's figures by name: all are there, all can be read, and their files are repeatable."""
 
 import itertools
-import subprocess
-import sys
+import re
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -11,6 +11,7 @@ from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
+import headgauge
 from headgauge.errors import InputError
 from headgauge.paper.result import Reproduction
 from headgauge.registry.measures import CURVE_MEASURES, HEAD_MEASURES
@@ -26,6 +27,7 @@ from report.page.paper_frames import TEXTS
 from report.page.results import LAYERS, fake_reproduction, fake_scan, fake_simulation
 
 RUN = "a simulation, 中 $x_{"
+SOURCE = Path(headgauge.__file__).parent
 
 
 def words(figure: Any) -> str:
@@ -102,15 +104,32 @@ def test_the_overview_comes_first_and_the_files_are_repeatable(scanned, tmp_path
     assert dict(rcParams) == before
 
 
+def imported(*modules: str) -> set[str]:
+    """All that these import at their tops, one by way of another."""
+    found, left = set(), [*modules]
+    while left:
+        name = left.pop()
+        place = SOURCE.parent.joinpath(*name.split("."))
+        paths = [place / "__init__.py", place.with_suffix(".py")]
+        if name not in found:
+            text = next((path.read_text(encoding="utf-8") for path in paths if path.is_file()), "")
+            plain = re.findall(r"^import ([\w.]+)", text, re.MULTILINE)
+            for module, names in re.findall(
+                r"^from ([\w.]+) import \(?([^()]+?)$", text, re.MULTILINE
+            ):
+                plain += [module, *(f"{module}.{each.strip()}" for each in names.split(","))]
+            left += [*plain, name.rpartition(".")[0]]
+        found.add(name)
+    return found
+
+
 def test_pyplot_stays_out_and_tables_need_no_matplotlib():
-    code = (
-        "import sys, headgauge.report.tables, headgauge.report.paper_tables\n"
-        "import headgauge.report.dynamics_tables, headgauge.report.notebook\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "import headgauge.report.drawing\n"
-        "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    words = ("tables", "paper_tables", "dynamics_tables", "notebook")
+    told = imported(*(f"headgauge.report.{name}" for name in words))
+    assert {"rich.text", "headgauge.report.table", "headgauge.scanning.summary", "torch"} <= told
+    assert not [name for name in told if name.startswith("matplotlib")]
+    files = [path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")]
+    assert not [text for text in files if re.search("import.* pyplot|matplotlib.pyplot", text)]
 
 
 def never():
@@ -122,26 +141,26 @@ def never():
 
 
 POOR = {"schemes": ("ngpt",), "kinds": {"identity": (8, 12, 1.7)}, "dims": (8,), "seeds": 1}
-RUNS = {
-    "whole": simulation,
-    "poor": lambda: simulation(**POOR),
-    "two kinds": lambda: simulation(
-        schemes=(*SCHEMES, "ln_scaling_pre"),
-        kinds={"identity": (8, 12, 1.7), "layers": (8, 12, 1.7)},
-        dims=(8, 16),
-    ),
-    "never": never,
+TWO_KINDS = {
+    "schemes": (*SCHEMES, "ln_scaling_pre"),
+    "kinds": {"identity": (8, 12, 1.7), "layers": (8, 12, 1.7)},
+    "dims": (8, 16),
+}
+ALL = ("dynamics", "gamma", "swarms", "phase", "rates", "collapse")
+RUNS = {  # by name: what makes its tables, and the figures that no other run has like it
+    "whole": (simulation, ALL),
+    "poor": (lambda: simulation(**POOR), ALL),
+    "two kinds": (lambda: simulation(**TWO_KINDS), ("swarms", "phase", "collapse")),
+    "never": (never, ("phase", "collapse")),
 }
 
 
 def assert_readable(name, figure):
     """No text is cut off, no legend on another or on the small print."""
     drawn = draw(figure)
-    canvas = FigureCanvasAgg(drawn)
     drawn.set_dpi(DPI)
-    canvas.draw()
     wide, high = drawn.get_size_inches() * DPI
-    renderer = canvas.get_renderer()
+    renderer = FigureCanvasAgg(drawn).get_renderer()
     for part in (*drawn.axes, *drawn.texts):
         box = part.get_tightbbox(renderer)
         if box is not None and box.width > 0:
@@ -155,7 +174,8 @@ def assert_readable(name, figure):
 
 @pytest.mark.parametrize("run", RUNS)
 def test_every_figure_comes_out_and_no_text_is_cut_off(run):
-    tables = RUNS[run]()
+    make, names = RUNS[run]
+    tables = make()
     described = [
         overview(tables, RUN),
         gamma_figure(tables["curves"], RUN),
@@ -165,7 +185,8 @@ def test_every_figure_comes_out_and_no_text_is_cut_off(run):
         collapse_figure(tables["collapse"], RUN),
     ]
     for figure in described:
-        assert_readable(figure.name, figure)
+        if figure.name in names:
+            assert_readable(figure.name, figure)
 
 
 @pytest.mark.parametrize("scheme", ["pre_ln", "other"])

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.text import Text
 
 from headgauge.report.drawing import draw
-from headgauge.report.head_maps import head_maps
+from headgauge.report.head_maps import head_maps, some_ns
 
 
 def described(heads, curves, verdicts, run="the run") -> Any:
@@ -50,7 +50,7 @@ def test_a_place_without_a_head_is_not_a_head_that_was_not_seen(frames):
     heads, curves, verdicts = frames
     fewer = heads.filter((pl.col("layer") < 2) | (pl.col("head") < 3))
     (panel,) = described(fewer, curves.clear(), verdicts.clear())["entropy"].panels
-    assert panel.absent == ((2, 3),)
+    assert panel.absent == [(2, 3)]
 
 
 def test_a_measure_nobody_saw_has_no_figure(frames):
@@ -78,6 +78,9 @@ def test_many_n_are_thinned_out(make_run, make_verdicts):
     shown = [int(panel.title[4:]) for panel in panels]
     assert len(shown) <= 8
     assert (shown[0], shown[-1]) == (1, 100)
+    assert shown == some_ns(list(range(1, 101)), 8)
+    assert {1, 16, 100} <= set(some_ns(list(range(1, 101)), 12))
+    assert some_ns([3, 5], 12) == [3, 5]
 
 
 def test_another_choice_of_vectors_has_its_own_name(frames):

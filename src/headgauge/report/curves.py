@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 import polars as pl
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
 
 from headgauge.errors import InputError
 from headgauge.registry.entry import GREEN, Look
@@ -17,12 +19,14 @@ from headgauge.report.head_maps import usual_choice
 from headgauge.runs.schema import HEAD
 from headgauge.scanning.summary import curves_over_windows, heads_over_windows
 
-_VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (74, 193, 109), (122, 209, 81))
+_LIGHTEST = 0.8  # of viridis: its end is too light for a line
 _NAMED = 5  # layers in the legend
 _TOLD = ("entropy_share", "sink_weight", "jacobian_norm", "max_logit", "output_ratio")
+# What is drawn of a head, the first of each in files too; hidden is what a reader must ask for.
+_SHARES = ("separability",)
+_SHARE_BOUNDS = ("separability_printed_lower", "separability_printed_upper", "separability_lower")
 _DISTANCES = ("distance", "bound_printed", "expected_printed")
 _MORE_DISTANCES = ("expected_appendix", "expected_upper", "bound_lower", "bound_upper")
-_SHARE_BOUNDS = ("separability_printed_lower", "separability_printed_upper", "separability_lower")
 _HIDDEN = ("bound_lower", "bound_upper")
 _KEYS = 8  # of a sampled row
 _TOKEN = 10  # letters of it
@@ -38,6 +42,7 @@ def curves_figure(curves: pl.DataFrame, run: str) -> Figure:
     layers = chosen["layer"].unique().sort().to_list()
     step = max(1, -(-len(layers) // _NAMED))
     named = {*layers[::step], *layers[-1:]}
+    shades = colormaps["viridis"]
     panels = []
     for name, measure in CURVE_MEASURES.items():
         seen = chosen.filter(pl.col(name).is_not_null())
@@ -45,15 +50,14 @@ def curves_figure(curves: pl.DataFrame, run: str) -> Figure:
         for head in seen.partition_by(HEAD, maintain_order=True):
             layer = head["layer"][0]
             label = f"layer {layer}" if layer in named else ""
-            colour = _shade(layers.index(layer) / max(1, len(layers) - 1))
+            colour = to_hex(shades(_LIGHTEST * layers.index(layer) / max(1, len(layers) - 1)))
             look = Look(colour, marker="dot" if len(head) < 2 else "", width=0.65, opacity=0.7)
             x, y = head["top_n"].to_list(), head[name].to_list()
             series.append(Series(f"layer {layer}", label, look, x, y))
-        high = 1.02 if measure.high == 1 else None
-        y = Axis("", low=0.0, high=high)
+        y = Axis("", low=0.0, high=1.02 if measure.high == 1 else None)
         panels.append(Panel(measure.title, _n_axis(chosen), y, tuple(series), empty=_UNSEEN))
-    heads = chosen.select(HEAD).n_unique()
-    told = f"L = {_only(chosen['length'])}; {heads} heads, a line each, means over windows."
+    heads, length = chosen.select(HEAD).n_unique(), chosen["length"].max()
+    told = f"L = {length}; {heads} heads, a line each, means over windows."
     caption = (Sentence(f"{_choice(chosen)}; {told}"),)
     size = {"panel_height": 1.9, "on_page": False}
     return Figure("curves", "Over N", tuple(panels), 3, (), caption, run, **size)
@@ -86,7 +90,7 @@ def head_figure(
     panels = _over_n(lambda name: means[name].to_list(), f"{title}: N_s/N", _n_axis(means), each)
     caption = (
         Sentence(f"{where['module']}, head {where['head']}: {said}; {told}."),
-        Sentence(f"{_choice(curves)}; L = {_only(heads['length'])}, means over windows."),
+        Sentence(f"{_choice(curves)}; L = {heads['length'].max()}, means over windows."),
         Sentence("Thin: each window." if each else ""),
         Sentence("Bars: the heaviest keys of a sampled query row, each with its place."),
     )
@@ -103,19 +107,18 @@ def head_template() -> Figure:
 def _over_n(
     column: Callable[[str], Values], title: str, x: Axis, windows: tuple[Series, ...] = ()
 ) -> tuple[Panel, Panel]:
-    def line(name: str, in_file: bool) -> Series:
-        entry = CURVES[name]
-        at, shown = (column("top_n"), column(name)), name not in _HIDDEN
-        return Series(name, entry.title, entry.look, *at, in_file=in_file, shown=shown)
+    def line(name: str) -> Series:
+        entry, at = CURVES[name], (column("top_n"), column(name))
+        how = {"in_file": name in _SHARES + _DISTANCES, "shown": name not in _HIDDEN}
+        return Series(name, entry.title, entry.look, *at, **how)
 
-    shares = (line("separability", True), *(line(name, False) for name in _SHARE_BOUNDS))
-    distances = [line(name, True) for name in _DISTANCES]
-    distances += [line(name, False) for name in _MORE_DISTANCES]
+    shares = (*map(line, _SHARES + _SHARE_BOUNDS), *windows)
+    distances = tuple(map(line, _DISTANCES + _MORE_DISTANCES))
     share = Axis("N_s/N", "N_s/N", low=0.0, high=1.04)
     distance = Axis("distance d̃", "d̃", can_log=True, low=0.0)
     return (
-        Panel(title, x, share, (*shares, *windows), empty=_UNSEEN),
-        Panel("Distance", x, distance, tuple(distances), empty=_UNSEEN),
+        Panel(title, x, share, shares, empty=_UNSEEN),
+        Panel("Distance", x, distance, distances, empty=_UNSEEN),
     )
 
 
@@ -127,20 +130,18 @@ def _n_axis(curves: pl.DataFrame) -> Axis:
 
 def _sample_panel(samples: pl.DataFrame) -> Panel:
     """The heaviest keys of the last row that was sampled in the first window."""
-    weight, keys = Axis("weight", low=0.0), Axis("")
+    weight = Axis("weight", low=0.0)
     if samples.is_empty():
-        return Panel("what it looks at", weight, keys, empty="no sampled rows in this run")
+        return Panel("what it looks at", weight, Axis(""), empty="no sampled rows in this run")
     first = samples.filter(pl.col("window") == pl.col("window").min())
     row = first.filter(pl.col("row") == pl.col("row").max()).sort("rank").head(_KEYS)
     named = row["key_text", "key_id", "key"].rows()
     labels = [f"{_token(text, identity)} {key}" for text, identity, key in named]
-    bar = Look(GREEN, width=6.0)
     series = tuple(
-        Series(labels[place], "", bar, [0.0, weight], [place, place])
+        Series(labels[place], "", Look(GREEN, width=6.0), [0.0, weight], [place, place])
         for place, weight in enumerate(row["weight"])
     )
-    ticks = tuple(enumerate(labels))
-    keys = Axis("", low=len(row) - 0.5, high=-0.5, ticks=ticks)
+    keys = Axis("", low=len(row) - 0.5, high=-0.5, ticks=tuple(enumerate(labels)))
     query = _token(row["query_text"][0], row["query_id"][0])
     return Panel(f"row {row['row'][0]}: {query}", weight, keys, series)
 
@@ -166,21 +167,8 @@ def _found(place: Place, heads: pl.DataFrame) -> dict[str, Any]:
     modules = there["module"].unique(maintain_order=True).to_list()
     if (module is None and len(modules) > 1) or (module is not None and module not in modules):
         raise InputError(f"layer {layer} has {', '.join(modules)}: name one of them as module=")
-    first = there.filter(module=module or modules[0]).row(0, named=True)
-    return {name: first[name] for name in HEAD}
+    return there.filter(module=module or modules[0]).select(HEAD).row(0, named=True)
 
 
 def _choice(curves: pl.DataFrame) -> str:
     return choice_words(next(iter(curves.select(CHOICE).rows()), ()))
-
-
-def _only(lengths: pl.Series) -> str:
-    return f"{lengths.max()}"
-
-
-def _shade(share: float) -> str:
-    """Of viridis without its end, which is too light for a line."""
-    place = min(int(share * (len(_VIRIDIS) - 1)), len(_VIRIDIS) - 2)
-    part = share * (len(_VIRIDIS) - 1) - place
-    ends = zip(_VIRIDIS[place], _VIRIDIS[place + 1], strict=True)
-    return "#" + "".join(f"{round(low + part * (high - low)):02X}" for low, high in ends)

@@ -5,16 +5,16 @@ the foot. matplotlib's constrained layout finds the room for numbers and names b
 """
 
 import io
+import itertools
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.gridspec import GridSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
@@ -22,9 +22,8 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import blended_transform_factory
 
 from headgauge.registry.entry import GREY, PALE
+from headgauge.report import drawing_cells, drawing_panel
 from headgauge.report import figure as described
-from headgauge.report.drawing_cells import add_bar, cell_entries, draw_cells, finish_cells
-from headgauge.report.drawing_panel import draw_panel, has_data, line_of, make_equal, write_names
 from headgauge.report.drawing_text import FAINT, INK, printable, typeset, wrapped
 from headgauge.report.figure import HeatMap
 from headgauge.report.figure_files import DPI, TYPE, house_style
@@ -39,7 +38,7 @@ _HANDLE = 0.52  # of a legend, with the gap to the next column
 _LETTER = 0.0535  # the width of one
 
 Panel = described.Panel | HeatMap
-Entry = tuple[str, Any]  # label and handle of a legend
+Place = tuple[int, int]  # row, column
 
 
 class Drawing(Figure):
@@ -53,17 +52,27 @@ class Drawing(Figure):
         return picture.getvalue()
 
 
-def draw(figure: described.Figure, at: described.At | None = None) -> Drawing:
-    """The figure at a setting of its switches: the first one of each, or what `at` has."""
-    now = described.setting(figure, at or {})
+class _Legend(NamedTuple):
+    """`span` is the columns of panels it stands under, `columns` those of its entries."""
+
+    span: int
+    columns: int
+    labels: list[list[str]]  # in lines
+    handles: list[Any]
+    height: float
+
+
+def draw(figure: described.Figure) -> Drawing:
+    """The figure at the first setting of its switches."""
+    now = described.setting(figure)
     panels = [_at(panel, now) for panel in figure.panels if described.shown(panel.at, now)]
     columns = max(1, min(figure.columns, len(panels)))
-    rows = [panels[first : first + columns] for first in range(0, len(panels), columns)]
     small = [each.text for each in figure.caption if described.shown(each.at, now)]
     told = printable(" ".join([*small, figure.run]))
     lines = wrapped(told, figure.width - 0.12, _SMALL * 1.03)
+    placed = {divmod(number, columns): panel for number, panel in enumerate(panels)}
     with house_style(), rc_context(TYPE):
-        return _draw(figure, rows, columns, lines)
+        return _draw(figure, placed, columns, lines)
 
 
 def _at(panel: Panel, now: described.At) -> Panel:
@@ -80,93 +89,75 @@ def _at(panel: Panel, now: described.At) -> Panel:
 
 
 def _draw(
-    figure: described.Figure, rows: list[list[Panel]], columns: int, small: list[str]
+    figure: described.Figure, panels: dict[Place, Panel], columns: int, small: list[str]
 ) -> Drawing:
-    across = figure.width / columns
-    maps = [panel for row in rows for panel in row if isinstance(panel, HeatMap)]
+    rows, across = math.ceil(len(panels) / columns), figure.width / columns
+    maps = {at: panel for at, panel in panels.items() if isinstance(panel, HeatMap)}
     heading = 0.26 if maps else 0.0
-    barred = [panel for panel in maps if panel.verdicts is None]
+    bars = [at for at, panel in maps.items() if panel.verdicts is None]
     if figure.one_scale:  # one bar for all, under the last row
-        barred = [panel for panel in rows[-1] if _has_bar(panel)][:1]
-    titles = [max(len(_title(panel, across)) for panel in row) for row in rows]
-    legends = _legends(rows, columns)
-    under = [
-        max(
-            _BAR if any(panel is each for panel in row for each in barred) else 0.0,
-            *(
-                _height(entries, span * across) + _BAR * _has_bar(row[start])
-                for start, span, entries in legend
-            ),
-            0.0,
-        )
-        for row, legend in zip(rows, legends, strict=True)
-    ]
+        bars = [at for at in bars if at[0] == rows - 1][:1]
+    legends = _legends(panels, columns, across)
+    titles, under = [0] * rows, [0.0] * rows  # lines above panels, and inches below
+    for at, panel in panels.items():
+        titles[at[0]] = max(titles[at[0]], len(_title(panel, across)))
+        needed = _BAR * (at in bars) + (legends[at].height if at in legends else 0.0)
+        under[at[0]] = max(under[at[0]], needed)
     heights = [part for room in under for part in (figure.panel_height, room + 0.02)]
     foot = _SMALL_LINE * len(small) + 0.02
-    decorated = len(rows) * _AROUND + _TITLE_LINE * sum(titles) + 0.06
+    decorated = rows * _AROUND + _TITLE_LINE * sum(titles) + 0.06
     whole = heading + sum(heights) + foot + decorated
     sheet = Drawing(figsize=(figure.width, whole), layout="constrained", dpi=DPI)
     engine = sheet.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)
-    engine.set(
-        w_pad=0.05, h_pad=0.03, wspace=0.015, hspace=0.0, rect=(0, 0, 1, 1 - heading / whole)
-    )
-    grid = sheet.add_gridspec(2 * len(rows) + 1, columns, height_ratios=[*heights, foot])
+    inside = (0, 0, 1, 1 - heading / whole)
+    engine.set(w_pad=0.05, h_pad=0.03, wspace=0.015, hspace=0.0, rect=inside)
+    grid = sheet.add_gridspec(2 * rows + 1, columns, height_ratios=[*heights, foot])
     if heading:
         place = {"x": 0.06 / figure.width, "y": 1 - 0.08 / whole, "va": "top", "color": INK}
-        sheet.text(**place, **typeset(figure.title), fontsize=10, weight="bold")
-    drawn: list[tuple[Panel, Axes]] = []
-    for down, row in enumerate(rows):
-        for place, panel in enumerate(row):
-            axes = sheet.add_subplot(grid[2 * down, place])
-            title = typeset("\n".join(_title(panel, across)))
-            axes.set_title(title["s"], parse_math=title["parse_math"], pad=4)
-            if isinstance(panel, HeatMap):
-                together = maps if figure.one_scale else [panel]
-                draw_cells(axes, panel, together, numbered=place == 0)
-                if any(panel is each for each in barred):
-                    room = _room(sheet, grid, down, place, 1)
-                    add_bar(room, axes, panel, together, (across, under[down] + 0.02))
-            else:
-                draw_panel(axes, panel)
-            drawn.append((panel, axes))
-        for start, span, entries in legends[down]:
-            _add_legend(_room(sheet, grid, down, start, span), entries, span * across)
-    _add_small_print(sheet, grid, small)
-    equal = [axes for panel, axes in drawn if _is_equal(panel)]
+        sheet.text(**place, s=typeset(figure.title), fontsize=10, weight="bold")
+
+    def room(row: int, first: int = 0, span: int = columns) -> Axes:
+        """A place without axes for what explains the panels."""
+        axes = sheet.add_subplot(grid[row, first : first + span])
+        axes.set_axis_off()
+        return axes
+
+    drawn: dict[Place, Axes] = {}
+    for at, panel in panels.items():
+        down, place = at
+        axes = drawn[at] = sheet.add_subplot(grid[2 * down, place])
+        axes.set_title(typeset("\n".join(_title(panel, across))), pad=4)
+        if isinstance(panel, HeatMap):
+            scale = drawing_cells.scale_of([*maps.values()] if figure.one_scale else [panel])
+            drawing_cells.draw_cells(axes, panel, scale, numbered=place == 0)
+            if at in bars:
+                size = across, under[down] + 0.02
+                drawing_cells.add_bar(room(2 * down + 1, place, 1), axes, panel, scale, size)
+        else:
+            drawing_panel.draw_panel(axes, panel)
+        if (down, place + 1) not in panels:  # the row is whole
+            for start in sorted(start for row, start in legends if row == down):
+                legend = legends[down, start]
+                _add_legend(room(2 * down + 1, start, legend.span), legend)
+    axes = room(2 * rows)
+    where = blended_transform_factory(sheet.transFigure, axes.transAxes)
+    how = {"fontsize": _SMALL, "color": FAINT, "va": "top", "linespacing": 1.12}
+    how |= {"parse_math": False, "in_layout": False}
+    axes.text(0.06 / figure.width, 1.0, "\n".join(small), transform=where, **how)
     engine.execute(sheet)
-    if equal:  # other limits, other numbers beside the axes
-        for axes in equal:
-            make_equal(axes)
-        engine.execute(sheet)
     sheet.set_layout_engine("none")
     for axes in sheet.axes:
         # The last digits of the layout differ from one drawing to the next: a file must not.
         left, bottom, width, height = np.round(axes.get_position(original=True).bounds, 5)
         axes.set_position((left, bottom, width, height))
-    for axes in equal:
-        make_equal(axes)
-    for panel, axes in drawn:
+        axes.apply_aspect()
+    for at, panel in panels.items():
         if isinstance(panel, HeatMap):
-            finish_cells(axes, panel)
+            drawing_cells.finish_cells(drawn[at], panel)
         else:
-            write_names(axes, panel)
+            drawing_panel.write_names(drawn[at], panel)
     return sheet
-
-
-def _is_equal(panel: Panel) -> bool:
-    return isinstance(panel, described.Panel) and panel.equal and has_data(panel)
-
-
-def _has_bar(panel: Panel) -> bool:
-    return isinstance(panel, HeatMap) and panel.verdicts is None
-
-
-def _room(sheet: Drawing, grid: GridSpec, down: int, start: int, span: int) -> Axes:
-    """The place under panels for what explains them."""
-    room = sheet.add_subplot(grid[2 * down + 1, start : start + span])
-    room.set_axis_off()
-    return room
 
 
 def _title(panel: Panel, across: float) -> list[str]:
@@ -174,43 +165,58 @@ def _title(panel: Panel, across: float) -> list[str]:
     return [*wrapped(panel.title, across - 0.3, 7.5), *wrapped(unit, across - 0.35, 7.0)]
 
 
-def _legends(rows: list[list[Panel]], columns: int) -> list[list[tuple[int, int, list[Entry]]]]:
-    """By row: the column a legend begins in, how many it spans, and its entries.
+def _legends(panels: dict[Place, Panel], columns: int, across: float) -> dict[Place, _Legend]:
+    """By the row and column it begins in, each legend.
 
     An entry stands under the last row that has it, from the first panel there that does, and has
     the room up to the next legend.
     """
-    last: dict[str, tuple[int, int]] = {}
-    entries: dict[str, Entry] = {}
-    for down, row in enumerate(rows):
-        for place, panel in enumerate(row):
-            start = 0 if isinstance(panel, HeatMap) else place  # below all bars, the whole width
-            for name, label, handle in _panel_entries(panel):
-                if name not in last or last[name][0] < down:
-                    last[name] = down, start
-                entries.setdefault(name, (label, handle))
-    found = []
-    for down in range(len(rows)):
-        starts = sorted({place for row, place in last.values() if row == down})
-        ends = [*starts[1:], columns][: len(starts)]
-        found.append(
-            [
-                (
-                    start,
-                    end - start,
-                    [entries[name] for name in last if last[name] == (down, start)],
-                )
-                for start, end in zip(starts, ends, strict=True)
-            ]
-        )
+    where: dict[str, Place] = {}
+    known: dict[str, tuple[str, Any]] = {}
+    for (down, place), panel in panels.items():
+        start = 0 if isinstance(panel, HeatMap) else place  # below all bars, the whole width
+        for name, label, handle in _panel_entries(panel):
+            if name not in where or where[name][0] < down:
+                where[name] = down, start
+            known.setdefault(name, (label, handle))
+    begins = sorted(set(where.values()))
+    found = {}
+    for at, following in itertools.pairwise([*begins, (-1, 0)]):
+        span = (following[1] if following[0] == at[0] else columns) - at[1]
+        found[at] = _legend([known[name] for name in where if where[name] == at], span, across)
     return found
+
+
+def _legend(entries: list[tuple[str, Any]], span: int, across: float) -> _Legend:
+    """As many columns as fit, and the labels in lines that fit a column."""
+    labels, handles = zip(*entries, strict=True)
+    wide = span * across
+    widest = max(map(len, labels)) * _LETTER + _HANDLE
+    columns = max(1, min(len(labels), int((wide - 0.4) / widest)))
+    lines = [wrapped(label, wide - _HANDLE - 0.42, 7.0) for label in labels]
+    down = math.ceil(len(lines) / columns)
+    parts = [lines[first : first + down] for first in range(0, len(lines), down)]
+    tallest = max(sum(map(len, part)) for part in parts)
+    return _Legend(span, columns, lines, [*handles], tallest * _LEGEND_LINE + 0.06)
+
+
+def _add_legend(room: Axes, described: _Legend) -> None:
+    legend = room.legend(
+        described.handles,
+        [typeset("\n".join(lines)) for lines in described.labels],
+        loc="upper left",
+        ncols=described.columns,
+        borderaxespad=0.0,
+        handler_map={tuple: HandlerTuple(ndivide=1)},
+    )
+    legend.set_in_layout(False)
 
 
 def _panel_entries(panel: Panel) -> list[tuple[str, str, Any]]:
     """Name, label and handle of all that is in a panel and wants a place in a legend."""
     if isinstance(panel, HeatMap):
-        return cell_entries(panel)
-    if not has_data(panel):
+        return drawing_cells.cell_entries(panel)
+    if not drawing_panel.has_data(panel):
         return []
     found = [
         (series.name, series.label, _handle(series))
@@ -218,60 +224,18 @@ def _panel_entries(panel: Panel) -> list[tuple[str, str, Any]]:
         if series.label and any(each is not None for each in series.y)
     ]
     for mark in panel.marks:
-        if mark.in_legend and "band" in mark.kind:
-            band = Patch(facecolor=PALE, edgecolor=GREY, linewidth=0.5)
-            found.append((mark.label, mark.label, band))
-        elif mark.in_legend:
-            found.append((mark.label, mark.label, Line2D([], [], **line_of(mark.look))))
+        if mark.in_legend:
+            sign: Any = Patch(facecolor=PALE, edgecolor=GREY, linewidth=0.5)
+            if "band" not in mark.kind:
+                sign = Line2D([], [], **drawing_panel.line_of(mark.look))
+            found.append((mark.label, mark.label, sign))
     return found
 
 
 def _handle(series: described.Series) -> Any:
-    hollow = series.hollow is not None and all(series.hollow)
-    white: dict[str, Any] = {"markerfacecolor": "white"} if hollow else {}
     look = replace(series.look, size=min(series.look.size, 1.6))
-    line = Line2D([], [], **line_of(look) | white)
+    hollow = {"markerfacecolor": "white"} if series.hollow and all(series.hollow) else {}
+    line = Line2D([], [], **drawing_panel.line_of(look) | hollow)
     if series.filled_to is None:
         return line
     return Patch(facecolor=series.look.colour, alpha=0.35), line
-
-
-def _height(entries: list[Entry], wide: float) -> float:
-    columns, labels = _columns(entries, wide)
-    lines = [len(label) for label in labels]
-    down = math.ceil(len(lines) / columns)
-    tallest = max(sum(lines[first : first + down]) for first in range(0, len(lines), down))
-    return tallest * _LEGEND_LINE + 0.06
-
-
-def _columns(entries: list[Entry], wide: float) -> tuple[int, list[list[str]]]:
-    """How many columns fit, and the labels in lines that fit a column."""
-    widest = max(len(label) for label, _ in entries) * _LETTER + _HANDLE
-    columns = max(1, min(len(entries), int((wide - 0.4) / widest)))
-    return columns, [wrapped(label, wide - _HANDLE - 0.42, 7.0) for label, _ in entries]
-
-
-def _add_legend(room: Axes, entries: list[Entry], wide: float) -> None:
-    columns, labels = _columns(entries, wide)
-    texts = [typeset("\n".join(lines)) for lines in labels]
-    legend = room.legend(
-        [handle for _, handle in entries],
-        [text["s"] for text in texts],
-        loc="upper left",
-        ncols=columns,
-        borderaxespad=0.0,
-        handler_map={tuple: HandlerTuple(ndivide=1)},
-    )
-    legend.set_in_layout(False)
-    for written, text in zip(legend.get_texts(), texts, strict=True):
-        written.set_parse_math(text["parse_math"])
-
-
-def _add_small_print(sheet: Drawing, grid: GridSpec, lines: list[str]) -> None:
-    room = sheet.add_subplot(grid[-1, :])
-    room.set_axis_off()
-    how = {"fontsize": _SMALL, "color": FAINT, "va": "top", "linespacing": 1.12}
-    at = blended_transform_factory(sheet.transFigure, room.transAxes)
-    text = room.text(0.06 / sheet.get_size_inches()[0], 1.0, "\n".join(lines), transform=at, **how)
-    text.set_parse_math(False)
-    text.set_in_layout(False)

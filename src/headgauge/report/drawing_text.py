@@ -1,10 +1,10 @@
 """Words in a drawing: in lines that fit, typeset where they are ours, beside points where free."""
 
+import itertools
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -30,13 +30,12 @@ def wrapped(text: str, inches: float, size: float) -> list[str]:
     return textwrap.wrap(text, max(int(inches / (0.55 * size / 72)), 12))
 
 
-def typeset(text: str) -> dict[str, Any]:
-    """What matplotlib takes for a text: N_s and e^{2t} as mathematics, nothing else, whatever signs
-    it has."""
+def typeset(text: str) -> str:
+    """For matplotlib: N_s and e^{2t} as mathematics, nothing else, whatever signs it has."""
     flat = "\n".join(map(printable, text.split("\n")))
-    set_ = _SUBSCRIPT.sub(r"$\1_\2$", _RAISED.sub(r"$^\\mathdefault{\1\2}$", flat))
-    ours = set_ != flat and "$" not in flat
-    return {"s": set_ if ours else flat, "parse_math": ours}
+    if "$" in flat:
+        return flat.replace("$", r"\$")
+    return _SUBSCRIPT.sub(r"$\1_\2$", _RAISED.sub(r"$^\\mathdefault{\1\2}$", flat))
 
 
 def printable(text: str) -> str:
@@ -52,9 +51,7 @@ def _signs() -> frozenset[int]:
 
 
 def label_points(
-    axes: Axes,
-    labels: Iterable[tuple[float, float, str]],
-    points: Sequence[tuple[float, float]],
+    axes: Axes, labels: Iterable[tuple[float, float, str]], points: Sequence[tuple[float, float]]
 ) -> None:
     """Each word beside its point, off the other words and the points.
 
@@ -65,13 +62,25 @@ def label_points(
     figure = axes.get_figure(root=True)
     assert figure is not None
     renderer = FigureCanvasAgg(figure).get_renderer()
+    leader = {"arrowstyle": "-", "linewidth": 0.4, "color": GREY, "shrinkA": 0, "shrinkB": 1}
     for x, y, word in labels:
-        for away, side in ((away, side) for away in _AWAY for side in _SIDES):
-            text = _beside(axes, (x, y), printable(word), side, away)
+        for away, (across, up) in itertools.product(_AWAY, _SIDES):
+            text = axes.annotate(
+                printable(word),
+                (x, y),
+                xytext=(away * across, away * up),
+                textcoords="offset points",
+                ha=_ACROSS[across],
+                va=_UP[up],
+                fontsize=6,
+                parse_math=False,
+                zorder=6,
+                arrowprops=leader if away > _AWAY[0] else None,
+            )
             text.get_window_extent(renderer)  # puts the word in its place
             box = Text.get_window_extent(text, renderer)  # its own, without the line back
-            free = not any(box.overlaps(other) for other in taken)
-            if free and _within(box, frame):
+            inside = frame.x0 < box.x0 < box.x1 < frame.x1 and frame.y0 < box.y0 < box.y1 < frame.y1
+            if inside and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 break
             text.remove()
@@ -82,27 +91,3 @@ def around(axes: Axes, point: tuple[float, float], points: float) -> Bbox:
     edge = points * axes.figure.dpi / 72
     x, y = axes.transData.transform(point)
     return Bbox([(x - edge, y - edge), (x + edge, y + edge)])
-
-
-def _within(box: BboxBase, frame: BboxBase) -> bool:
-    across = frame.x0 < box.x0 and box.x1 < frame.x1
-    return bool(across and frame.y0 < box.y0 and box.y1 < frame.y1)
-
-
-def _beside(
-    axes: Axes, at: tuple[float, float], word: str, side: tuple[int, int], away: float
-) -> Text:
-    across, up = side
-    leader = {"arrowstyle": "-", "linewidth": 0.4, "color": GREY, "shrinkA": 0, "shrinkB": 1}
-    return axes.annotate(
-        word,
-        at,
-        xytext=(away * across, away * up),
-        textcoords="offset points",
-        ha=_ACROSS[across],
-        va=_UP[up],
-        fontsize=6,
-        parse_math=False,
-        zorder=6,
-        arrowprops=leader if away > _AWAY[0] else None,
-    )

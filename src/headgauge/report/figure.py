@@ -150,12 +150,11 @@ class Figure:
     in_files: bool = True
 
 
-def setting(figure: Figure, wanted: At) -> dict[str, str]:
-    """What a file shows: the first option of every switch unless another is wanted; where nothing
-    was measured for all of them, the closest that was. A switch counts more than all after it."""
+def setting(figure: Figure) -> dict[str, str]:
+    """What a file shows: the first option of every switch; where nothing was measured for all of
+    them, the closest that was. A switch counts more than all after it."""
     switches = [each for each in figure.switches if each.options and not each.side_by_side]
     now = {switch.name: switch.options[0][0] for switch in switches}
-    now |= {name: value for name, value in wanted.items() if name in now}
     held = [
         {**panel.at, **element.at}
         for panel in figure.panels

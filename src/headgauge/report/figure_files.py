@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib import style
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -37,6 +38,12 @@ TYPE: dict[Any, Any] = {
     "legend.handlelength": 2.6,
     "legend.columnspacing": 1.2,
 }
+# By format: what draws it, and what it would say of the time and the program.
+_CANVASES: dict[str, tuple[type[FigureCanvasBase], str]] = {
+    "png": (FigureCanvasAgg, "Software"),
+    "svg": (FigureCanvasSVG, "Date"),
+    "pdf": (FigureCanvasPdf, "CreationDate"),
+}
 
 
 def house_style() -> AbstractContextManager[None]:
@@ -50,11 +57,7 @@ def house_style() -> AbstractContextManager[None]:
 
 
 def save_figure(
-    figure: Figure,
-    folder: Path,
-    name: str,
-    formats: Sequence[str] = ("png", "svg"),
-    dpi: int = DPI,
+    figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png", "svg"), dpi: int = DPI
 ) -> list[Path]:
     """FOLDER/NAME.png and the like, each put in place only when it is whole.
 
@@ -66,22 +69,8 @@ def save_figure(
         folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{kind}" for kind in formats]
     for kind, path in zip(formats, paths, strict=True):
+        canvas, unsaid = _CANVASES[kind]
         figure.set_dpi(dpi)
         with house_style(), whole_file(path) as part:
-            _DRAW[kind](figure, part)
+            getattr(canvas(figure), f"print_{kind}")(part, metadata={unsaid: None})
     return paths
-
-
-def _png(figure: Figure, part: Path) -> None:
-    FigureCanvasAgg(figure).print_png(part, metadata={"Software": None})
-
-
-def _svg(figure: Figure, part: Path) -> None:
-    FigureCanvasSVG(figure).print_svg(part, metadata={"Date": None})
-
-
-def _pdf(figure: Figure, part: Path) -> None:
-    FigureCanvasPdf(figure).print_pdf(part, metadata={"CreationDate": None})
-
-
-_DRAW = {"png": _png, "svg": _svg, "pdf": _pdf}

@@ -15,10 +15,7 @@ from headgauge.errors import InputError
 from headgauge.paper.result import Reproduction
 from headgauge.report import drawing
 from headgauge.report.curves import curves_figure, head_figure
-from headgauge.report.dynamics.depth import depth_figure
-from headgauge.report.dynamics.over_time import gamma_figure, overview, phase_figure, swarms_figure
-from headgauge.report.dynamics.rows import collapse_figure, rates_figure
-from headgauge.report.dynamics.sphere import sphere_figure, sphere_gif
+from headgauge.report.dynamics import depth, over_time, rows, sphere
 from headgauge.report.figure import Figure, HeatMap
 from headgauge.report.figure_files import save_figure
 from headgauge.report.head_maps import head_maps
@@ -30,32 +27,36 @@ from headgauge.simulation.result import SOURCE, Simulation
 Makers = dict[str, Callable[[], Figure | Drawn]]
 Result = ScanResult | Reproduction | Simulation
 _TABLES = {  # by figure of a simulation: its table, and what describes it
-    "gamma": ("curves", gamma_figure),
-    "swarms": ("swarms", swarms_figure),
-    "phase": ("phase", phase_figure),
-    "rates": ("rates", rates_figure),
-    "collapse": ("collapse", collapse_figure),
-    "sphere": ("sphere", sphere_figure),
+    "gamma": ("curves", over_time.gamma_figure),
+    "swarms": ("swarms", over_time.swarms_figure),
+    "phase": ("phase", over_time.phase_figure),
+    "rates": ("rates", rows.rates_figure),
+    "collapse": ("collapse", rows.collapse_figure),
+    "sphere": ("sphere", sphere.sphere_figure),
 }
 
 
 def figures(result: Result, text: str | None = None) -> Makers:
-    """By name what makes each figure, the overview first; `text` is one of a reproduction."""
+    """By name what makes each figure, the overview first; of a reproduction those on one `text`,
+    `paper`, the overview of all, and those of the text's heads."""
     if isinstance(result, Simulation):
         return _simulation_figures(result)
     if isinstance(result, ScanResult):
         return _scan_figures(result)
-    if text is not None and text not in result.scans:
+    text = next(iter(result.scans)) if text is None else text
+    if text not in result.scans:
         raise InputError(f"no text named {text!r} here; there are {', '.join(result.scans)}")
-    return _reproduction_figures(result, text or next(iter(result.scans)))
+    described = reproduction_figures(result.paper, result.captions(), text)
+    described |= {table: described[name] for table, name in PANEL_OF.items()}
+    made: Makers = {name: lambda figure=figure: figure for name, figure in described.items()}
+    return made | _scan_figures(result.scans[text])
 
 
 def _scan_figures(result: ScanResult) -> Makers:
-    run = result.caption()
+    run, layers = result.caption(), result.depth
     made: Makers = {**head_maps(result.heads, result.curves, result.verdicts(), run)}
-    if result.depth is not None:
-        depth = result.depth
-        made["depth"] = lambda: depth_figure(depth, result.depth_curves(), run)
+    if layers is not None:
+        made["depth"] = lambda: depth.depth_figure(layers, result.depth_curves(), run)
     made["curves"] = partial(curves_figure, result.curves, run)
     return made
 
@@ -66,19 +67,11 @@ def _simulation_figures(result: Simulation) -> Makers:
     tables = {name: table for name, table in result.tables.items() if table.height}
     made: Makers = {}
     if tables.keys() & {"curves", "swarms", "phase"}:
-        made["dynamics"] = partial(overview, tables, run)
+        made["dynamics"] = partial(over_time.overview, tables, run)
     for name, (table, make) in _TABLES.items():
         if table in tables:
             made[name] = partial(make, tables[table], run)
     return made
-
-
-def _reproduction_figures(result: Reproduction, text: str) -> Makers:
-    """The figures on one text, `paper`, the overview of all, and those of the text's heads."""
-    described = reproduction_figures(result.paper, result.captions(), text)
-    described |= {table: described[name] for table, name in PANEL_OF.items()}
-    made: Makers = {name: lambda figure=figure: figure for name, figure in described.items()}
-    return made | _scan_figures(result.scans[text])
 
 
 def plot(
@@ -122,7 +115,7 @@ def save_figures(
     for name, make in islice(figures(result).items(), first):
         if name == "sphere":
             assert isinstance(result, Simulation)
-            paths.append(sphere_gif(result.tables[name], SOURCE, place / "sphere.gif"))
+            paths.append(sphere.sphere_gif(result.tables[name], SOURCE, place / "sphere.gif"))
             continue
         made = make()
         assert isinstance(made, Figure)

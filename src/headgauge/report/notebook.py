@@ -4,6 +4,7 @@ Everything is inline, without scripts, style sheets or requests, because noteboo
 put on the web. Text takes the page's own colour; what is coloured has a letter too.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
 
@@ -24,23 +25,17 @@ _NUMBERS = ("sink_weight", "separability", "jacobian_norm", "output_ratio", "ent
 _STRIP_WIDTH = 640  # pixels, at most
 
 
-def result_html(
-    head_table: pl.DataFrame, counts: pl.DataFrame, caption: str, warnings: Sequence[str] = ()
-) -> str:
+def scan_html(result: ScanResult) -> str:
     """The caption, heads per verdict, a map of verdicts and of sink weights, the worst heads."""
-    title = f"{len(head_table)} attention heads"
+    heads = result.frame()
     parts = [
-        f'<div style="font-weight:bold;font-size:15px">{title}</div>',
-        f'<div style="{FAINT}">{escape(caption)}</div>',
-        _counts(counts),
-        _strips(head_table),
-        heads_table(head_table, _WORST, _NUMBERS).html(),
+        f'<div style="font-weight:bold;font-size:15px">{len(heads)} attention heads</div>',
+        f'<div style="{FAINT}">{escape(result.caption())}</div>',
+        _counts(result.counts()),
+        _strips(heads),
+        heads_table(heads, _WORST, _NUMBERS).html(),
     ]
-    return _fragment(parts, warnings)
-
-
-def _scan(result: ScanResult) -> str:
-    return result_html(result.frame(), result.counts(), result.caption(), result.warnings())
+    return _fragment(parts, result.warnings())
 
 
 def _reproduction(result: Reproduction) -> str:
@@ -50,7 +45,7 @@ def _reproduction(result: Reproduction) -> str:
     return _fragment([*lines, claims], result.warnings())
 
 
-HTML[ScanResult] = _scan
+HTML[ScanResult] = scan_html
 HTML[Reproduction] = _reproduction
 
 
@@ -79,66 +74,58 @@ def _counts(counts: pl.DataFrame) -> str:
 def _strips(head_table: pl.DataFrame) -> str:
     """Layers from left to right, heads from top to bottom: verdicts above, sink weights below."""
     grid = head_grid(head_table)
-    rows, columns = grid.shape
-    side = float(max(3, min(14, _STRIP_WIDTH // rows)))
-    drawn = [("verdicts", _verdict_cells), ("sink weight: the darker the larger", _sink_cells)]
-    pictures = []
-    for title, cells in drawn:
-        width, height = rows * side, columns * side
-        pictures.append(
-            f'<div style="margin-top:6px;{FAINT}">{title}; layers → heads ↓</div>'
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-            f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{title} of every head" '
-            f'style="background:#fff;border:{LINE}">{cells(grid, head_table, side)}</svg>'
-        )
-    return "".join(pictures)
+    side = float(max(3, min(14, _STRIP_WIDTH // len(grid.rows))))
+    width, height = len(grid.rows) * side, len(grid.columns) * side
+    drawn = {"verdicts": _verdict_cells, "sink weight: the darker the larger": _sink_cells}
+    return "".join(
+        f'<div style="margin-top:6px;{FAINT}">{title}; layers → heads ↓</div>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{title} of every head" '
+        f'style="background:#fff;border:{LINE}">{cells(grid, head_table, side)}</svg>'
+        for title, cells in drawn.items()
+    )
 
 
 def _verdict_cells(grid: HeadGrid, head_table: pl.DataFrame, side: float) -> str:
     """A stripe for each of a head's verdicts, with its letter where there is room."""
-    frames: list[str] = []
-    boxes: dict[str, list[str]] = {}
-    letters: dict[tuple[str, float], list[str]] = {}
-    for *module, head, told in head_table.select(*HEAD, "verdicts").rows():
+    boxes: dict[str, list[str]] = defaultdict(list)  # by how they are filled
+    letters: dict[str, list[str]] = defaultdict(list)
+    frames = [_box(row * side, column * side, side, side) for row, column in grid.places.values()]
+    for *head, told in head_table.select(*HEAD, "verdicts").rows():
         names = told.split(", ")
-        wide = side / len(names)
-        first, top = grid.row_of[tuple(module)] * side, grid.column_of[head] * side
-        frames.append(_box(first, top, side, side))
+        row, column = grid.places[tuple(head)]
+        wide, top = side / len(names), column * side
         size = round(min(0.75 * side, 1.1 * wide), 1)
-        for turn, name in enumerate(names):
-            left = first + turn * wide
-            boxes.setdefault(name, []).append(_box(left, top, wide, side))
-            if size >= 5 and verdict(name).letter:
+        for turn, entry in enumerate(map(verdict, names)):
+            left = row * side + turn * wide
+            boxes[f'fill="{entry.look.colour}"'].append(_box(left, top, wide, side))
+            if size >= 5 and entry.letter:
                 place = f'x="{left + wide / 2:.4g}" y="{top + side / 2 + 0.36 * size:.4g}"'
-                text = f"<text {place}>{escape(verdict(name).letter)}</text>"
-                letters.setdefault((name, size), []).append(text)
-    stripes = [
-        f'<path fill="{verdict(name).look.colour}" d="{"".join(each)}"/>'
-        for name, each in boxes.items()
-    ]
-    writing = [
-        f'<g fill="{verdict(name).look.ink}" font-size="{size:g}">{"".join(each)}</g>'
-        for (name, size), each in letters.items()
-    ]
+                text = f"<text {place}>{escape(entry.letter)}</text>"
+                letters[f'fill="{entry.look.ink}" font-size="{size:g}"'].append(text)
+    written = "".join(f"<g {how}>{''.join(each)}</g>" for how, each in letters.items())
     return (
-        f'{"".join(stripes)}<path fill="none" stroke="#fff" d="{"".join(frames)}"/>'
-        f'<g text-anchor="middle" font-family="sans-serif">{"".join(writing)}</g>'
+        _paths(boxes | {'fill="none" stroke="#fff"': frames})
+        + f'<g text-anchor="middle" font-family="sans-serif">{written}</g>'
     )
 
 
 def _sink_cells(grid: HeadGrid, head_table: pl.DataFrame, side: float) -> str:
     """Cells in twenty shades; a weight that was not seen stays grey."""
-    shades: dict[int | None, list[str]] = {}
-    for *module, head, weight in head_table.select(*HEAD, "sink_weight").rows():
-        left, top = grid.row_of[tuple(module)] * side, grid.column_of[head] * side
-        shade = None if weight is None else round(20 * min(max(weight, 0.0), 1.0))
-        shades.setdefault(shade, []).append(_box(left, top, side, side))
-    parts = []
-    for shade, boxes in shades.items():
-        colour = "#999" if shade is None else VERDICTS["sink"].look.colour
-        opacity = 1.0 if shade is None else shade / 20
-        parts.append(f'<path fill="{colour}" fill-opacity="{opacity:g}" d="{"".join(boxes)}"/>')
-    return "".join(parts)
+    boxes: dict[str, list[str]] = defaultdict(list)
+    for *head, weight in head_table.select(*HEAD, "sink_weight").rows():
+        row, column = grid.places[tuple(head)]
+        colour, shade = "#999", 1.0
+        if weight is not None:
+            colour = VERDICTS["sink"].look.colour
+            shade = round(20 * min(max(weight, 0.0), 1.0)) / 20
+        how = f'fill="{colour}" fill-opacity="{shade:g}"'
+        boxes[how].append(_box(row * side, column * side, side, side))
+    return _paths(boxes)
+
+
+def _paths(boxes: dict[str, list[str]]) -> str:
+    return "".join(f'<path {how} d="{"".join(each)}"/>' for how, each in boxes.items())
 
 
 def _box(left: float, top: float, wide: float, high: float) -> str:

@@ -7,7 +7,9 @@ say which row it is; none is lost and no number is cut. Cells are text, never ma
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
+import polars as pl
 from rich import box
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.measure import Measurement
@@ -25,7 +27,7 @@ class Column:
     left out where it does not fit."""
 
     heading: str
-    cells: Sequence[Text | str]
+    cells: Sequence[Any] | pl.Series  # Text, or whatever `str` makes of it
     justify: JustifyMethod = "right"
     key: bool = False
     spare: bool = False
@@ -70,7 +72,7 @@ class Table:
         for column in columns:
             block.add_column(Text(column.heading), justify=column.justify, overflow="fold")
         for place, line in enumerate(zip(*(column.cells for column in columns), strict=True)):
-            cells = (Text(cell) if isinstance(cell, str) else cell for cell in line)
+            cells = (cell if isinstance(cell, Text) else Text(str(cell)) for cell in line)
             block.add_row(*cells, style="bold" if self.bold and self.bold[place] else None)
         return block
 
@@ -85,31 +87,27 @@ class Table:
 
     def html(self) -> str:
         """For a notebook: no style sheet, and the page's own colours."""
-        look = [f"padding:2px 8px;text-align:{column.justify}" for column in self.columns]
-        lines = [
-            f'<th style="{style};border-bottom:{LINE}">{escape(column.heading)}</th>'
-            for column, style in zip(self.columns, look, strict=True)
-        ]
-        rows = ["".join(lines)]
-        for place in range(len(self.columns[0].cells)):
-            cells = []
-            for column, style in zip(self.columns, look, strict=True):
+        columns = []
+        for column in self.columns:
+            look = f"padding:2px 8px;text-align:{column.justify}"
+            cells = [f'<th style="{look};border-bottom:{LINE}">{escape(column.heading)}</th>']
+            for place, cell in enumerate(column.cells):
                 hint = f' title="{escape(column.hints[place])}"' if column.hints else ""
-                cell = column.cells[place]
                 text = f"<b>{escape(str(cell))}</b>" if _is_bold(cell) else escape(str(cell))
-                cells.append(f'<td style="{style}"{hint}>{text}</td>')
-            rows.append("".join(cells))
+                cells.append(f'<td style="{look}"{hint}>{text}</td>')
+            columns.append(cells)
+        rows = map("".join, zip(*columns, strict=True))
         body = "".join(f'<tr style="background:none">{row}</tr>' for row in rows)
         note = f'<div style="{FAINT}">{escape(self.note)}</div>' if self.note else ""
         return f'<table style="border-collapse:collapse;margin-top:10px">{body}</table>{note}'
 
 
-def markdown(text: Text | str) -> str:
+def markdown(text: Any) -> str:
     """Text from a run is data: nothing in it may end a cell or become markup."""
     plain = str(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
     plain = plain.replace("\n", " ")
     return f"**{plain}**" if _is_bold(text) else plain
 
 
-def _is_bold(cell: Text | str) -> bool:
+def _is_bold(cell: Any) -> bool:
     return isinstance(cell, Text) and cell.style == "bold"

@@ -31,11 +31,10 @@ _DEPTH = {  # by column: its heading
 def heads_table(heads: pl.DataFrame, limit: int, numbers: Sequence[str] = NUMBERS) -> Table:
     """The worst heads first, as the frame has them; a last line says how many are left out."""
     shown = heads.head(limit)
-    verdicts = [_verdict_words(names) for names in shown["verdicts"]]
     columns = [
         *_place_columns(shown, heads),
-        Column("head", _words(shown["head"]), key=True),
-        Column("verdicts", verdicts, "left"),
+        Column("head", shown["head"], key=True),
+        Column("verdicts", [_verdict_words(names) for names in shown["verdicts"]], "left"),
         *_number_columns(shown, numbers),
     ]
     left_out = len(heads) - len(shown)
@@ -45,7 +44,7 @@ def heads_table(heads: pl.DataFrame, limit: int, numbers: Sequence[str] = NUMBER
 
 def layers_table(layers: pl.DataFrame) -> Table:
     """A line for each attention module: heads per verdict, then means over its heads."""
-    columns = [*_place_columns(layers, layers), Column("heads", _words(layers["heads"]))]
+    columns = [*_place_columns(layers, layers), Column("heads", layers["heads"])]
     for name, entry in VERDICTS.items():
         if name in layers.columns and layers[name].sum():
             cells = [Text(str(count), entry.style) if count else "·" for count in layers[name]]
@@ -59,14 +58,13 @@ def layers_table(layers: pl.DataFrame) -> Table:
 def counts_table(counts: pl.DataFrame) -> Table:
     """How many heads each verdict names; a head may have several."""
     there = counts.filter(pl.col("heads") > 0)
+    bars = ["█" * round(20 * share) or "▏" for share in there["share"]]
     columns = [
         _verdict_column(there),
-        Column("heads", _words(there["heads"])),
+        Column("heads", there["heads"]),
         Column("share", [_percent(share) for share in there["share"]]),
-        Column("differ in\nsome window", [str(count or "·") for count in there["flipping"]]),
-        Column(
-            "", ["█" * round(20 * share) or "▏" for share in there["share"]], "left", spare=True
-        ),
+        Column("differ in\nsome window", [count or "·" for count in there["flipping"]]),
+        Column("", bars, "left", spare=True),
     ]
     return Table("Verdicts", columns, "A head can have several.")
 
@@ -75,13 +73,13 @@ def outlook_table(outlook: pl.DataFrame, target: int) -> Table:
     """Heads per verdict now and, by their trends, at a target length."""
     columns = [
         _verdict_column(outlook),
-        Column("heads\nnow", _words(outlook["now"])),
-        Column(f"at L =\n{target}", _words(outlook["target"])),
+        Column("heads\nnow", outlook["now"]),
+        Column(f"at L =\n{target}", outlook["target"]),
         Column("90 %\ninterval", [span_words(row) for row in outlook.iter_rows(named=True)]),
-        Column("of", _words(outlook["heads"])),
+        Column("of", outlook["heads"]),
     ]
     if outlook["unknown"].sum():
-        columns.append(Column("no\ninterval", _words(outlook["unknown"])))
+        columns.append(Column("no\ninterval", outlook["unknown"]))
     note = "Each head's trend over the scanned lengths, continued."
     return Table(f"Outlook at {target} tokens", columns, note)
 
@@ -93,7 +91,7 @@ def span_words(row: dict[str, Any]) -> str:
 
 def depth_table(layers: pl.DataFrame, recognised: str | None) -> Table:
     """The residual stream by layer, beside what the model's scheme predicts of it."""
-    columns = [Column("layer", [*_words(layers["layer"][:-1]), "after"], key=True)]
+    columns = [Column("layer", [*layers["layer"][:-1], "after"], key=True)]
     for name, heading in _DEPTH.items():
         if layers[name].is_not_null().any():
             columns.append(Column(heading, [_three_digits(value) for value in layers[name]]))
@@ -108,16 +106,14 @@ def depth_table(layers: pl.DataFrame, recognised: str | None) -> Table:
 
 def meaning_table(verdicts: pl.DataFrame) -> Table:
     """What each verdict that occurs means: its threshold, where that is from, what to do."""
-    names, meanings = [], []
+    meanings = {}
     for name in dict.fromkeys([*VERDICTS, *verdicts["verdict"]]):
         rows = verdicts.filter(verdict=name).unique("measure", maintain_order=True).sort("measure")
         if name != "healthy" and len(rows):
-            names.append(_verdict_words(name))
-            told = [_meaning(row) for row in rows.iter_rows(named=True)]
-            meanings.append(Text("\n").join(told))
+            meanings[name] = Text("\n").join(map(_meaning, rows.iter_rows(named=True)))
     columns = [
-        Column("verdict", names, "left", key=True),
-        Column("given where, and what to do", meanings, "left"),
+        Column("verdict", [_verdict_words(name) for name in meanings], "left", key=True),
+        Column("given where, and what to do", [*meanings.values()], "left"),
     ]
     return Table("What the verdicts mean", columns)
 
@@ -136,14 +132,13 @@ def _meaning(row: dict[str, Any]) -> Text:
 
 def _place_columns(shown: pl.DataFrame, whole: pl.DataFrame) -> list[Column]:
     """Layer, and what else it takes to find a head: the call and the module where they vary."""
-    columns = [Column("layer", _words(shown["layer"]), key=True, hints=shown["module"].to_list())]
+    columns = [Column("layer", shown["layer"], key=True, hints=shown["module"].to_list())]
     if whole["occurrence"].max():
-        columns.append(Column("call", _words(shown["occurrence"] + 1), key=True))
+        columns.append(Column("call", shown["occurrence"] + 1, key=True))
     kinds = module_kinds(whole["module"])
     if len(set(kinds.values())) > 1:
-        columns.append(
-            Column("module", [kinds[name] for name in shown["module"]], "left", key=True)
-        )
+        cells = [kinds[name] for name in shown["module"]]
+        columns.append(Column("module", cells, "left", key=True))
     return columns
 
 
@@ -164,12 +159,7 @@ def _verdict_column(frame: pl.DataFrame) -> Column:
 
 def _verdict_words(names: str) -> Text:
     """Each verdict in its colour; the words are enough without."""
-    parts = [Text(name, style=verdict(name).style) for name in names.split(", ")]
-    return Text(", ").join(parts)
-
-
-def _words(numbers: pl.Series) -> list[str]:
-    return [str(number) for number in numbers]
+    return Text(", ").join(Text(name, style=verdict(name).style) for name in names.split(", "))
 
 
 def _three_digits(value: float | None) -> str:

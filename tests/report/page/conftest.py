@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Callable
+from functools import cache
 
 import pytest
 from selenium import webdriver
@@ -35,6 +37,9 @@ def browser(tmp_path_factory):
     for argument in [*_QUIET.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.add_experimental_option(
+        "perfLoggingPrefs", {"enableNetwork": True, "enablePage": False}
+    )
     running = webdriver.Chrome(options=options, service=Service(driver))
     try:
         yield running
@@ -44,25 +49,37 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
-    """By kind the file of a page; a scan has depth and an outlook."""
-    drawn = figures([described.lines(), described.points(), described.cells()])
-    kit = [section("figures", "Figures", "Figures", drawn)]
-    manifest = section("manifest", "Manifest", "Manifest", {"kind": "manifest", "manifest": {}})
-    shown = {
-        "figures": Page("Figures", "", [], [], [], [*kit, manifest]),
-        "scan": page(fake_scan(8192, depth=depth_frame())),
-        "reproduction": page(fake_reproduction()),
-        "simulation": page(fake_simulation()),
-    }
+    """The file of a page of a kind, made when it is first asked for."""
     folder = tmp_path_factory.mktemp("pages")
-    return {name: write_page(folder / name, each) for name, each in shown.items()}
+    return cache(lambda kind: write_page(folder / kind, KINDS[kind]()))
+
+
+def _kit() -> Page:
+    drawn = figures([described.lines(), described.points(), described.cells()])
+    manifest = section("manifest", "Manifest", "Manifest", {"kind": "manifest", "manifest": {}})
+    return Page(
+        "Figures", "", [], [], [], [section("figures", "Figures", "Figures", drawn), manifest]
+    )
+
+
+KINDS: dict[str, Callable[[], Page]] = {
+    "figures": _kit,
+    "scan": lambda: page(fake_scan(8192, depth=depth_frame())),  # with depth and an outlook
+    "reproduction": lambda: page(fake_reproduction()),
+    "simulation": lambda: page(fake_simulation()),
+}
+
+
+@pytest.fixture(scope="session")
+def reader(browser):
+    return Reader(browser)
 
 
 def _opened(kind):
     @pytest.fixture
-    def opened(browser, pages):
-        reader = Reader(browser)
-        reader.open(pages[kind])
+    def opened(reader, pages):
+        """One page for many tests: each leaves it as it found it, or says that it does not."""
+        reader.show(pages(kind))
         yield reader
         assert reader.complaints() == []
 

@@ -1,6 +1,7 @@
 """A simulation's and a depth scan's tables with known numbers, in the shape of the real ones."""
 
 import math
+from functools import cache
 
 import polars as pl
 
@@ -44,6 +45,7 @@ def clusters(scheme: str, time: float) -> float:
     return 1 + 31 * math.exp(-rate(scheme) * time)
 
 
+@cache
 def dynamics_frames() -> dict[str, pl.DataFrame]:
     """All of DYNAMICS_TABLES, with exactly their schemas."""
     rows = {

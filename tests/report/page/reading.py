@@ -1,7 +1,9 @@
 """Reading a page as a person does: pointing, pressing, dragging, typing."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
@@ -14,11 +16,18 @@ class Reader:
 
     def __init__(self, browser):
         self.browser = browser
+        self.opened: Path | None = None  # the page that is there as it was opened
+
+    def show(self, page: Path) -> None:
+        """The page in the usual window, opened unless it is there already."""
+        if self.opened != page:
+            self.open(page)
+            self.opened = page
 
     def open(self, page: Path, width: int = 1280, height: int = 900, theme: str = "light") -> None:
         """A fresh page in a window of this size, for a system with light or dark colours."""
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.opened = None
+        self.resize(width, height)
         wanted = [{"name": "prefers-color-scheme", "value": theme}]
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wanted})
         self.complaints()
@@ -26,8 +35,19 @@ class Reader:
         self.browser.get(page.as_uri())
         if self.run("const kept = localStorage.length; localStorage.clear(); return kept"):
             self.browser.refresh()
-        WebDriverWait(self.browser, 10).until(lambda _: self.all("#manifest"))
+        self.wait(lambda: self.all("#manifest"))
         self.settle()
+
+    def resize(self, width: int, height: int = 900) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def wait(self, until: Callable[[], Any]) -> None:
+        WebDriverWait(self.browser, 10, poll_frequency=0.02).until(lambda _: until())
+
+    def hand(self) -> ActionChains:
+        """A hand on the mouse, quicker than a person's."""
+        return ActionChains(self.browser, duration=0)
 
     def run(self, script: str, *values):
         return self.browser.execute_script(script, *values)
@@ -60,7 +80,7 @@ class Reader:
     def point_at(self, element: WebElement) -> str:
         """The tooltip of what the mouse is moved to; empty where there is none."""
         self.bring(element)
-        ActionChains(self.browser).move_to_element(element).perform()
+        self.hand().move_to_element(element).perform()
         return self.tooltip()
 
     def tooltip(self) -> str:
@@ -75,16 +95,16 @@ class Reader:
     def drag(self, element: WebElement, start: tuple[int, int], by: tuple[int, int]) -> None:
         """From a place relative to the element's middle."""
         self.bring(element)
-        chain = ActionChains(self.browser).move_to_element_with_offset(element, *start)
+        chain = self.hand().move_to_element_with_offset(element, *start)
         chain.click_and_hold().move_by_offset(*by).release().perform()
         self.settle()
 
     def double_click(self, element: WebElement) -> None:
-        ActionChains(self.browser).double_click(self.bring(element)).perform()
+        self.hand().double_click(self.bring(element)).perform()
         self.settle()
 
     def keys(self, *keys: str) -> None:
-        ActionChains(self.browser).send_keys(*keys).perform()
+        self.hand().send_keys(*keys).perform()
         self.settle()
 
     def choose(self, element: WebElement, value: str) -> None:
@@ -117,6 +137,7 @@ class Reader:
 
     def try_everything(self) -> int:
         """Choose every option and press every switch; how many there were."""
+        self.opened = None
         return self.run(
             "let tried = 0; for (const box of document.querySelectorAll('select'))"
             "  for (const option of [...box.options].reverse()) {"

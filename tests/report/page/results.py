@@ -1,6 +1,7 @@
 """A small run for the page: numbers that say where they belong, tokens that try to break out."""
 
 from dataclasses import dataclass
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -132,6 +133,7 @@ def _places(windows: int):
                 }
 
 
+@cache
 def head_rows(windows: int = WINDOWS) -> pl.DataFrame:
     rows = [
         place
@@ -145,6 +147,7 @@ def head_rows(windows: int = WINDOWS) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=frame_schema(HeadRow))
 
 
+@cache
 def curve_rows() -> pl.DataFrame:
     rows = []
     for place in _places(WINDOWS):
@@ -164,6 +167,7 @@ def curve_rows() -> pl.DataFrame:
     )
 
 
+@cache
 def sample_rows() -> pl.DataFrame:
     rows = [
         place

@@ -5,7 +5,6 @@ import math
 import polars as pl
 import pytest
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
 from headgauge.report.page import page, write_page
 from report.page.dynamics_frames import (
@@ -52,35 +51,6 @@ def test_the_slider_moves_spheres_lines_and_readout(simulation):
         assert float(together) == pytest.approx(share, abs=0.1)
 
 
-def test_between_stored_times_particles_are_between_and_on_the_sphere(simulation, tmp_path):
-    """Turned to look down on the pole, the screen shows x and y of the sphere itself."""
-    ends = SPHERE_TIMES[0], SPHERE_TIMES[-1]
-    few = fake_simulation("sphere")
-    few.tables["sphere"] = few.tables["sphere"].filter(pl.col("time").is_in(ends))
-    simulation.open(write_page(tmp_path, page(few)))
-    row = simulation.bring(simulation.one(".spheres"))
-    simulation.run("arguments[0].focus()", row)
-    simulation.keys(*[Keys.ARROW_DOWN] * 14)
-    slide(simulation, 0.5)
-    _, turn, places, behind = sphere(simulation, "post_ln")
-    yaw, pitch = map(float, turn.split())
-    assert pitch == pytest.approx(math.pi / 2, abs=1e-3)
-    expected, below = [], 0
-    for particle in range(PARTICLES):
-        first, last = (sphere_place("post_ln", particle, time) for time in ends)
-        middle = [(a + b) / 2 for a, b in zip(first, last, strict=True)]
-        x, y, z = (each / math.hypot(*middle) for each in middle)
-        right, away = (
-            x * math.cos(yaw) - y * math.sin(yaw),
-            x * math.sin(yaw) + y * math.cos(yaw),
-        )
-        expected.append((right, -away))
-        below += z < 0
-    for place in expected:
-        assert min(math.dist(place, each) for each in places) < 3e-3
-    assert behind == below
-
-
 def test_a_drag_turns_all_spheres_together_and_moves_no_time(simulation):
     before = {scheme: sphere(simulation, scheme) for scheme in SIX}
     simulation.drag(simulation.first(".sphere"), (0, 0), (60, 20))
@@ -101,7 +71,7 @@ def test_nothing_plays_until_it_is_told_and_it_pauses(simulation):
     assert "Play" in button.text
     button.click()
     assert "Pause" in button.text
-    WebDriverWait(simulation.browser, 10).until(lambda _: position(simulation) > start)
+    simulation.wait(lambda: position(simulation) > start)
     button.click()
     held = position(simulation), sphere(simulation, "pre_ln")
     assert "Play" in button.text
@@ -115,7 +85,7 @@ def test_at_the_end_it_stops_and_plays_again_from_the_start(simulation):
     slide(simulation, end - 0.25)
     button = simulation.one("#play")
     button.click()
-    WebDriverWait(simulation.browser, 10).until(lambda _: "Play" in button.text)
+    simulation.wait(lambda: "Play" in button.text)
     assert position(simulation) == end
     assert simulation.text("#time-told") == f"t = {TIMES[-1]:.2f}"
     button.click()
@@ -157,3 +127,32 @@ def test_zero_is_at_the_left_end_of_a_logarithmic_axis(simulation):
     line = simulation.first("#gamma .chart-whole:nth-child(3) .now")
     assert line.get_attribute("visibility") == "visible"
     assert float(line.get_attribute("x1")) == 58  # where the plot begins
+
+
+def test_between_stored_times_particles_are_between_and_on_the_sphere(simulation, tmp_path):
+    """Turned to look down on the pole, the screen shows x and y of the sphere itself."""
+    ends = SPHERE_TIMES[0], SPHERE_TIMES[-1]
+    few = fake_simulation("sphere")
+    few.tables["sphere"] = few.tables["sphere"].filter(pl.col("time").is_in(ends))
+    simulation.open(write_page(tmp_path, page(few)))
+    row = simulation.bring(simulation.one(".spheres"))
+    simulation.run("arguments[0].focus()", row)
+    simulation.keys(*[Keys.ARROW_DOWN] * 14)
+    slide(simulation, 0.5)
+    _, turn, places, behind = sphere(simulation, "post_ln")
+    yaw, pitch = map(float, turn.split())
+    assert pitch == pytest.approx(math.pi / 2, abs=1e-3)
+    expected, below = [], 0
+    for particle in range(PARTICLES):
+        first, last = (sphere_place("post_ln", particle, time) for time in ends)
+        middle = [(a + b) / 2 for a, b in zip(first, last, strict=True)]
+        x, y, z = (each / math.hypot(*middle) for each in middle)
+        right, away = (
+            x * math.cos(yaw) - y * math.sin(yaw),
+            x * math.sin(yaw) + y * math.cos(yaw),
+        )
+        expected.append((right, -away))
+        below += z < 0
+    for place in expected:
+        assert min(math.dist(place, each) for each in places) < 3e-3
+    assert behind == below

@@ -59,11 +59,14 @@ def test_a_drag_zooms_and_reset_or_a_double_click_goes_back(drawn):
     assert drawn.axis("#lines svg.chart")[2:] == whole[2:]
     drawn.double_click(chart)
     assert drawn.axis("#lines svg.chart") == whole
-    drawn.press(drawn.all("#lines .check input")[1])  # a plain y axis
+    plain = drawn.all("#lines .check input")[1]
+    drawn.press(plain)
     after = drawn.axis("#lines svg.chart")
     assert after[:2] == whole[:2]
     assert after[2] < whole[2]  # room below the least, which a ratio gives less of
     assert drawn.axis(f"{SECOND} svg.chart")[2:] == [0, 1.25]  # as described
+    drawn.press(plain)
+    assert drawn.axis("#lines svg.chart") == whole
 
 
 def test_switches_move_what_they_name(drawn):
@@ -83,6 +86,9 @@ def test_switches_move_what_they_name(drawn):
     assert field(drawn, "text").get_attribute("value") == "prose"
     assert drawn.line(FIRST, "distance") == pytest.approx(along(rule="ssmax"))
     assert not field(drawn, "n").is_displayed()  # and with one N
+    drawn.choose(field(drawn, "rule"), "model")
+    drawn.choose(field(drawn, "n"), "16")
+    assert drawn.line(FIRST, "distance") == pytest.approx(along())
 
 
 def test_what_was_not_measured_is_said_and_the_closest_shown(drawn):
@@ -108,10 +114,12 @@ def test_the_legend_hides_and_shows_a_line_in_every_panel(drawn):
     assert drawn.axis(f"{FIRST} svg.chart") == with_it
     drawn.press(drawn.one(f"{FIRST} .legend [data-series='bound']"))
     assert drawn.line(FIRST, "bound")[64] == pytest.approx(99 * distance(USUAL, 64))
+    drawn.press(drawn.one(f"{FIRST} .legend [data-series='bound']"))
     # One legend for all charts where one of them has every line.
     assert len(drawn.all("#points .legend")) == 1
-    drawn.press(drawn.one("#points .legend [data-series='inside']"))
-    assert drawn.line("#points", "inside") == {}
+    for there in (0, 3):
+        drawn.press(drawn.one("#points .legend [data-series='inside']"))
+        assert len(drawn.line("#points", "inside")) == there
 
 
 def test_points_apart_hollow_boxes_bands_and_marks(drawn):
@@ -128,8 +136,9 @@ def test_points_apart_hollow_boxes_bands_and_marks(drawn):
     assert len(drawn.all(f"{SECOND} .boxplot")) == len(LENGTHS)
     assert len(drawn.all(f"{SECOND} .shade")) == 2
     assert len(drawn.all(f"{SECOND} .band")) == 1  # the area up to another line
-    drawn.press(drawn.one(f'{SECOND} .legend [data-series="the paper\'s"]'))
-    assert len(drawn.all(f"{SECOND} .shade")) == 1
+    for there in (1, 2):
+        drawn.press(drawn.one(f'{SECOND} .legend [data-series="the paper\'s"]'))
+        assert len(drawn.all(f"{SECOND} .shade")) == there
     round_ = drawn.one("#points .ring")
     radii = [float(round_.get_dom_attribute(name)) for name in ("rx", "ry")]
     assert radii[0] == pytest.approx(radii[1])
@@ -161,7 +170,7 @@ def test_a_heat_map_is_read_cell_by_cell(drawn):
 
 
 def test_on_a_phone_charts_are_narrow_and_a_finger_reads_without_zooming(drawn, pages):
-    drawn.open(pages["figures"], width=390)
+    drawn.open(pages("figures"), width=390)
     for chart in drawn.all("svg.chart"):
         assert chart.size["width"] <= 390 - 32
         view = [float(part) for part in chart.get_dom_attribute("viewBox").split()]
@@ -183,11 +192,3 @@ def test_on_a_phone_charts_are_narrow_and_a_finger_reads_without_zooming(drawn, 
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
     assert drawn.axis("#lines svg.chart") == before
-
-
-def test_every_option_of_every_control_can_be_chosen(drawn):
-    """Whatever fails in one of them is said in the console, which the fixture reads at the end."""
-    assert drawn.nameless() == []
-    assert drawn.try_everything() > 25
-    assert "NaN" not in drawn.drawn()
-    assert "undefined" not in drawn.text("main")

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from headgauge.report.page.heads import heads_part, some_ns
+from headgauge.report.page.heads import heads_part
 from report.page.results import (
     CHOICES,
     HEADS,
@@ -96,10 +96,3 @@ def test_verdicts_and_the_worst_heads_keep_their_order(data):
     ]
     of_verdict = data["table"]["filter"]["of"]
     assert all("sink" in of_verdict[listed.index(f"Layer 2, head {head}")] for head in range(HEADS))
-
-
-def test_many_ns_are_thinned_but_the_ends_and_16_stay():
-    chosen = some_ns(list(range(1, 101)), 12)
-    assert len(chosen) <= 12
-    assert {1, 16, 100} <= set(chosen)
-    assert some_ns([3, 5], 12) == [3, 5]

@@ -4,6 +4,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from headgauge.report.page import page, write_page
+from report.page.conftest import KINDS
 from report.page.dynamics_frames import HOSTILE, SIX, depth_cosine, predicted_cosine
 from report.page.paper_frames import TEXTS, WORDS
 from report.page.results import SCRIPT, WINDOWS, fake_reproduction
@@ -27,23 +28,13 @@ def rows_of(reader, table):
     )
 
 
-@pytest.mark.parametrize("kind", SECTIONS)
-def test_a_page_has_its_own_sections_and_links_to_them(request, kind):
-    reader = request.getfixturevalue(kind)
-    assert sections(reader) == SECTIONS[kind]
-    links = [each.get_attribute("href").split("#")[1] for each in reader.all("#nav a")]
-    assert links == ["top", *SECTIONS[kind]]
-    assert "of the paper" not in reader.text("#overview")
-    assert ("attention head" in reader.text("#overview")) == (kind == "scan")
-
-
 def test_a_reproduction_has_all_and_asks_nobody(reproduction, pages):
     wanted = ["verdict", "figures", "choices", "heads", "timing", "claims", "manifest"]
     assert sections(reproduction) == wanted
     asked = reproduction.requests()
     assert asked
     assert {url for url in asked if not url.startswith(("data:", "blob:"))} == {
-        pages["reproduction"].as_uri()
+        pages("reproduction").as_uri()
     }
     # Warnings on top, what it stands on before the first number.
     warning = reproduction.one(".warning")
@@ -57,60 +48,7 @@ def test_a_reproduction_has_all_and_asks_nobody(reproduction, pages):
     assert reproduction.run("return document.activeElement.className") == "skip"
 
 
-def test_what_a_text_holds_is_shown_as_text_and_the_policy_stops_the_rest(reproduction):
-    assert reproduction.one("h1").text == f"headgauge: small {SCRIPT}"
-    reproduction.press(reproduction.first("#heads .cell[data-cell='0']"))
-    shown = [each.text for each in reproduction.all("#head-panel .sample li .token")]
-    assert shown[:4] == [SCRIPT.replace(" ", "␣"), "</td>", "␣the", "↵"]
-    assert "onerror" in shown[4]
-    assert reproduction.all("main script, main img, td td") == []
-    assert reproduction.run("return window.hacked") is None
-    reproduction.run(
-        "const made = document.createElement('script'); made.textContent = 'window.hacked = 3';"
-        "document.body.append(made); const seen = document.createElement('img');"
-        "seen.src = 'https://example.invalid/a.png'; document.body.append(seen);"
-    )
-    reproduction.settle()
-    assert reproduction.run("return window.hacked") is None
-    said = " ".join(each["message"] for each in reproduction.complaints())
-    assert "Content Security Policy" in said
-    assert "example.invalid" in said
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_is_wider_than_the_window(drawn, pages, width):
-    for kind in pages:
-        drawn.open(pages[kind], width=width)
-        for details in drawn.all("details"):
-            drawn.run("arguments[0].open = true", details)
-        drawn.settle()
-        there, room = drawn.run(
-            "const page = document.documentElement; return [page.scrollWidth, page.clientWidth]"
-        )
-        assert there <= room <= width, kind
-        outside = drawn.run(
-            "const room = document.documentElement.clientWidth + 1; return [...document"
-            ".querySelectorAll('main > *, figure, svg.chart, .sphere, .clock, .scroll, .control')]"
-            ".filter(e => e.getBoundingClientRect().right > room).map(e => e.outerHTML)"
-        )
-        assert outside == [], kind
-
-
-def test_colours_follow_the_system_until_the_button_is_pressed(simulation, pages):
-    def paper_is_dark():
-        shade = simulation.run("return getComputedStyle(document.body).backgroundColor")
-        return sum(int(part) for part in shade[4:-1].split(",")) < 200
-
-    assert not paper_is_dark()
-    simulation.open(pages["simulation"], theme="dark")
-    assert paper_is_dark()
-    simulation.press(simulation.one("#theme"))
-    assert not paper_is_dark()
-    simulation.browser.refresh()
-    assert not paper_is_dark()
-
-
-def test_the_verdict_on_the_paper_is_a_table_and_on_a_phone_cards(reproduction, pages):
+def test_the_verdict_on_the_paper_is_a_table_and_on_a_phone_cards(reproduction):
     rows = rows_of(reproduction, "#verdict .verdict-table")
     assert rows[1][1] == "N ≈ 0.06 L"
     assert [line for line in rows[1][2].split("\n") if line] == [
@@ -148,14 +86,15 @@ def test_the_verdict_on_the_paper_is_a_table_and_on_a_phone_cards(reproduction, 
     assert coverage[2][0] == "prose"
     assert coverage[2][2:] == told
     assert signs[2] == ["code <b>", "Entropy share", "−0.41 (−0.46 to −0.28)", "270"]
-    reproduction.open(pages["reproduction"], width=390)
+    reproduction.resize(390)
     shown = reproduction.run(
         "return getComputedStyle(document.querySelector('#verdict tbody td')).display"
     )
     assert shown == "block"
+    reproduction.resize(1280)
 
 
-def test_choices_are_marked_filtered_by_text_and_sorted(reproduction, tmp_path):
+def test_choices_are_marked_filtered_by_text_and_sorted(reproduction):
     (marked,) = rows_of(reproduction, "#choices")[:1]
     assert "judged" in marked[4]
     assert "closest here" in marked[4]
@@ -170,10 +109,6 @@ def test_choices_are_marked_filtered_by_text_and_sorted(reproduction, tmp_path):
     (closest,) = [row for row in rows_of(reproduction, "#choices") if "closest here" in row[4]]
     assert closest[:4] == ["hidden", "unit", "visible", "2"]
     assert closest[5] == "163"
-    alone = fake_reproduction(TEXTS[:1], chosen=False)
-    reproduction.open(write_page(tmp_path, page(alone)))
-    assert "visible keys, as asked for." in reproduction.text("#choices > p")
-    assert not reproduction.one("#choices-text").is_displayed()
 
 
 def test_times_claims_and_the_manifest(reproduction):
@@ -192,6 +127,35 @@ def test_times_claims_and_the_manifest(reproduction):
     raw = reproduction.text("#manifest pre")
     assert '"loss": null' in raw
     assert SCRIPT in raw
+
+
+def test_what_a_text_holds_is_shown_as_text_and_the_policy_stops_the_rest(reproduction):
+    assert reproduction.one("h1").text == f"headgauge: small {SCRIPT}"
+    reproduction.opened = None  # what is put into it below stays there
+    reproduction.press(reproduction.first("#heads .cell[data-cell='0']"))
+    shown = [each.text for each in reproduction.all("#head-panel .sample li .token")]
+    assert shown[:4] == [SCRIPT.replace(" ", "␣"), "</td>", "␣the", "↵"]
+    assert "onerror" in shown[4]
+    assert reproduction.all("main script, main img, td td") == []
+    assert reproduction.run("return window.hacked") is None
+    reproduction.run(
+        "const made = document.createElement('script'); made.textContent = 'window.hacked = 3';"
+        "document.body.append(made); const seen = document.createElement('img');"
+        "seen.src = 'https://example.invalid/a.png'; document.body.append(seen);"
+    )
+    reproduction.settle()
+    assert reproduction.run("return window.hacked") is None
+    said = " ".join(each["message"] for each in reproduction.complaints())
+    assert "Content Security Policy" in said
+    assert "example.invalid" in said
+
+
+def test_with_one_text_there_is_none_to_choose(reader, tmp_path):
+    alone = fake_reproduction(TEXTS[:1], chosen=False)
+    reader.open(write_page(tmp_path, page(alone)))
+    assert "visible keys, as asked for." in reader.text("#choices > p")
+    assert not reader.one("#choices-text").is_displayed()
+    assert reader.complaints() == []
 
 
 def test_the_outlook_is_a_table_and_what_it_stands_on(scan):
@@ -225,7 +189,17 @@ def test_depth_is_measured_beside_what_the_model_scheme_predicts(scan):
     assert width("pre_ln") > 2 * width("peri_ln")
 
 
-def test_a_simulation_has_theory_beside_what_was_measured(simulation, pages):
+@pytest.mark.parametrize("kind", SECTIONS)
+def test_a_page_has_its_own_sections_and_links_to_them(request, kind):
+    reader = request.getfixturevalue(kind)
+    assert sections(reader) == SECTIONS[kind]
+    links = [each.get_attribute("href").split("#")[1] for each in reader.all("#nav a")]
+    assert links == ["top", *SECTIONS[kind]]
+    assert "of the paper" not in reader.text("#overview")
+    assert ("attention head" in reader.text("#overview")) == (kind == "scan")
+
+
+def test_a_simulation_has_theory_beside_what_was_measured(simulation):
     assert [each.get_attribute("data-name") for each in simulation.all(".sphere")] == SIX
     assert all(each.rect["y"] + each.rect["height"] < 900 for each in simulation.all(".sphere"))
     rates = rows_of(simulation, "#rates")
@@ -236,19 +210,50 @@ def test_a_simulation_has_theory_beside_what_was_measured(simulation, pages):
     assert HOSTILE in simulation.text("#rates")
     assert simulation.all("main img, main script") == []
     assert simulation.run("return window.hacked") is None
-    simulation.open(pages["simulation"], width=390, theme="dark")
+    simulation.resize(390)
+    simulation.settle()
     assert len({round(each.rect["x"]) for each in simulation.all(".sphere")}) == 3
     simulation.bring(simulation.one("#swarms"))
     bar = simulation.run("return document.querySelector('.clock').getBoundingClientRect().top")
     assert 0 <= bar < 120  # under the sections' bar, wherever the charts are
     assert simulation.one("#time").rect["width"] > 250
+    simulation.resize(1280)
 
 
-@pytest.mark.parametrize("kind", ["reproduction", "scan", "simulation"])
-def test_everything_can_be_pressed_and_has_a_name(request, kind):
-    """Whatever fails in one of them is said in the console, which the fixture reads at the end."""
-    reader = request.getfixturevalue(kind)
+def test_colours_follow_the_system_until_the_button_is_pressed(simulation, pages):
+    def paper_is_dark():
+        shade = simulation.run("return getComputedStyle(document.body).backgroundColor")
+        return sum(int(part) for part in shade[4:-1].split(",")) < 200
+
+    assert not paper_is_dark()
+    simulation.open(pages("simulation"), theme="dark")
+    assert paper_is_dark()
+    simulation.press(simulation.one("#theme"))
+    assert not paper_is_dark()
+    simulation.browser.refresh()
+    assert not paper_is_dark()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_fits_has_a_name_and_can_be_pressed(reader, pages, kind):
+    """Whatever fails when it is pressed is said in the console."""
+    reader.show(pages(kind))
+    reader.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    for width in (390, 1280):
+        reader.resize(width)
+        reader.settle()
+        there, room = reader.run(
+            "const page = document.documentElement; return [page.scrollWidth, page.clientWidth]"
+        )
+        assert there <= room <= width
+        outside = reader.run(
+            "const room = document.documentElement.clientWidth + 1; return [...document"
+            ".querySelectorAll('main > *, figure, svg.chart, .sphere, .clock, .scroll, .control')]"
+            ".filter(e => e.getBoundingClientRect().right > room).map(e => e.outerHTML)"
+        )
+        assert outside == []
     assert reader.nameless() == []
     assert reader.try_everything() > 20
     assert "NaN" not in reader.drawn()
     assert "undefined" not in reader.text("main")
+    assert reader.complaints() == []

@@ -9,7 +9,6 @@ import hashlib
 import json
 import math
 from base64 import b64encode
-from collections.abc import Sequence
 from html import escape
 from importlib import resources
 from typing import Any
@@ -40,12 +39,19 @@ def page_bytes(page: Page) -> bytes:
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
+    # In the page itself, not drawn by its script: these must stand before the first number.
+    warnings = "".join(
+        f'<p class="warning" role="alert"><b>Warning: </b>{escape(line)}</p>\n'
+        for line in page.warnings
+    )
+    items = "".join(f"<li>{escape(line)}</li>" for line in page.stands)
+    stands = f'<ul class="stands" aria-label="What this page stands on">{items}</ul>\n'
     filled = {
         "POLICY": policy,
         "TITLE": escape(page.title),
-        "WARNINGS": _warnings(page.warnings),
+        "WARNINGS": warnings,
         "CAPTION": escape(page.caption),
-        "STANDS": _stands(page.stands),
+        "STANDS": stands if items else "",
         "STYLE": style,
         "DATA": embedded(page_data(page)),
         "SCRIPT": script,
@@ -65,23 +71,10 @@ def page_data(page: Page) -> dict[str, Any]:
     }
 
 
-def _warnings(lines: Sequence[str]) -> str:
-    """In the page itself, before its first number."""
-    return "".join(
-        f'<p class="warning" role="alert"><b>Warning: </b>{escape(line)}</p>\n' for line in lines
-    )
-
-
-def _stands(lines: Sequence[str]) -> str:
-    """In the page itself, not drawn by its script: it must stand before everything else."""
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<ul class="stands" aria-label="What this page stands on">{items}</ul>\n' * bool(lines)
-
-
 def embedded(data: Any) -> str:
     """JSON that can stand inside a script element, whatever its texts are."""
-    plain = _finite(data)
-    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    how = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
+    text = json.dumps(_finite(data), **how)
     return text.translate(str.maketrans(_UNSAFE))
 
 

@@ -7,19 +7,11 @@ import polars as pl
 
 from headgauge.claims.ledger import CLAIMS
 from headgauge.registry import names
+from headgauge.report.captions import longest
 from headgauge.report.dynamics.depth import depth_figure
+from headgauge.report.page import parts
 from headgauge.report.page.heads import heads_part
-from headgauge.report.page.parts import (
-    Column,
-    Page,
-    Part,
-    figures,
-    notes,
-    plural,
-    section,
-    table,
-    text,
-)
+from headgauge.report.page.parts import Column, Page, Part, plural, section, text
 from headgauge.report.tables import span_words
 from headgauge.scanning import ScanResult
 
@@ -33,7 +25,7 @@ def scan_page(scan: ScanResult) -> Page:
         stands=scan.stands(),
         overview=[
             *head_counts(scan),
-            notes(line for line in scan.notes() if line not in warnings),
+            parts.notes(line for line in scan.notes() if line not in warnings),
         ],
         sections=[*scan_sections(scan), *closing(scan.manifest)],
     )
@@ -83,17 +75,15 @@ def closing(manifest: Mapping[str, Any], only: str = "") -> list[Part]:
 def _depth(scan: ScanResult) -> Part | None:
     if scan.depth is None or scan.depth.is_empty():
         return None
-    drawn = figures([depth_figure(scan.depth, scan.depth_curves(), "")])
-    return section("depth", "Depth", "Depth", text(_recognised(scan), id="recognised"), drawn)
+    drawn = parts.figures([depth_figure(scan.depth, scan.depth_curves(), "")])
+    said = text(_recognised(scan.depth, scan.depth_curves()), id="recognised")
+    return section("depth", "Depth", "Depth", said, drawn)
 
 
-def _recognised(scan: ScanResult) -> str:
+def _recognised(depth: pl.DataFrame, predicted: pl.DataFrame) -> str:
     """Which scheme this model has, and what its prediction is made from."""
-    assert scan.depth is not None
-    longest = scan.depth.filter(pl.col("length") == pl.col("length").max())
-    layers = longest.sort("window").unique("layer", keep="first").sort("layer")
-    known = layers["scheme"].drop_nulls()
-    own = scan.depth_curves().filter("recognised")
+    layers = longest(depth).sort("window").unique("layer", keep="first").sort("layer")
+    known, own = layers["scheme"].drop_nulls(), predicted.filter("recognised")
     if own.is_empty():
         found = ", ".join(names.scheme(each).title for each in known.unique(maintain_order=True))
         return f"No one scheme was recognised (layers: {found or 'none'}), so none is bold."
@@ -112,7 +102,7 @@ def _outlook(scan: ScanResult) -> Part | None:
     target = scan.target()
     if target is None:
         return None
-    rows = scan.outlook(target).to_dicts()
+    rows = [row | {"interval": span_words(row)} for row in scan.outlook(target).to_dicts()]
     columns = [
         Column("Verdict", ("verdict",), "verdicts"),
         Column("Heads now", "now", "number"),
@@ -121,13 +111,12 @@ def _outlook(scan: ScanResult) -> Part | None:
         Column("of", "heads", "number"),
         Column("No interval", "unknown", "number"),
     ]
-    told = [row | {"interval": span_words(row)} for row in rows]
     shown = columns if any(row["unknown"] for row in rows) else columns[:-1]
     return section(
         "outlook",
         "Outlook",
         f"Outlook at {target} tokens",
         text("Each head's trend over the scanned lengths, continued."),
-        table(shown, told, "Outlook", look="dense"),
-        notes(scan.outlook_grounds(target).notes()),
+        parts.table(shown, rows, "Outlook", look="dense"),
+        parts.notes(scan.outlook_grounds(target).notes()),
     )

@@ -37,13 +37,10 @@ def columns(frame: pl.DataFrame) -> dict[str, list[Any]]:
 def plain(value: Any) -> Any:
     """A description as dicts and lists; what has its default is left out."""
     if is_dataclass(value) and not isinstance(value, type):
-        held = {each.name: (getattr(value, each.name), each) for each in fields(value)}
-        return {
-            name: plain(part)
-            for name, (part, each) in held.items()
-            if isinstance(value, Look) or name not in _FILES
-            if not _is_default(part, each)
-        }
+        unsaid = () if isinstance(value, Look) else _FILES
+        told = [each for each in fields(value) if each.name not in unsaid]
+        held = [(each, getattr(value, each.name)) for each in told]
+        return {each.name: plain(part) for each, part in held if not _is_default(part, each)}
     if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}
     if isinstance(value, pl.Series):
