@@ -211,5 +211,6 @@ def _write_letters(axes: Axes, panel: HeatMap, wide: float, high: float) -> None
     for (name, size), at in places.items():
         entry = verdict(name)
         if entry.letter:
-            how = {"marker": rf"$\mathdefault{{{entry.letter}}}$", "linewidths": 0.0}
+            # Without edges they are not moved to whole pixels, where a thin one would be lost.
+            how = {"marker": rf"$\mathdefault{{{entry.letter}}}$", "edgecolors": "none"}
             axes.scatter(*zip(*at, strict=True), s=(0.75 * size) ** 2, c=entry.look.ink, **how)
