@@ -1,5 +1,8 @@
 """What verdicts, schemes, rules and choices are called, and how each is told apart."""
 
+from collections.abc import Collection
+from itertools import cycle
+
 from headgauge.registry.entry import (
     BLACK,
     BLUE,
@@ -15,7 +18,6 @@ from headgauge.registry.entry import (
     Shape,
     by_name,
 )
-from headgauge.registry.published import CHOICE
 
 VERDICTS = by_name(
     Entry("saturated", "saturated", letter="A", style="yellow", look=Look(ORANGE)),
@@ -65,21 +67,16 @@ _RULE_MARKERS: tuple[Shape, ...] = (
 
 def rules(names: list[str]) -> dict[str, Entry]:
     """The model's own weights in black first; every other rule its own colour, line and marker."""
-    own = {MODEL: Entry(MODEL, "the model's own", look=Look(BLACK, "solid", "circle"))}
-    others = {
-        name: Entry(
-            name,
-            name,
-            explanation=RULE_NOTES.get(name, ""),
-            look=Look(
-                _RULE_COLOURS[place % len(_RULE_COLOURS)],
-                _RULE_LINES[place % len(_RULE_LINES)],
-                _RULE_MARKERS[place % len(_RULE_MARKERS)],
-            ),
-        )
-        for place, name in enumerate(name for name in names if name != MODEL)
-    }
-    return (own if MODEL in names else {}) | others
+    own = [Entry(MODEL, "the model's own", look=Look(BLACK, "solid", "circle"))]
+    looks = map(Look, cycle(_RULE_COLOURS), cycle(_RULE_LINES), cycle(_RULE_MARKERS))
+    others = zip((name for name in names if name != MODEL), looks, strict=False)
+    return by_name(
+        *(own if MODEL in names else ()),
+        *(
+            Entry(name, name, explanation=RULE_NOTES.get(name, ""), look=look)
+            for name, look in others
+        ),
+    )
 
 
 # A choice of vectors and keys, which the paper leaves open.
@@ -119,9 +116,8 @@ CHOICE_TITLES = {
 def choice_words(choice: tuple[str, ...]) -> str:
     if not choice:
         return "no choice of vectors was measured"
-    return "{vectors} vectors of {scale} length, {keys} keys".format(
-        **dict(zip(CHOICE, choice, strict=True))
-    )
+    vectors, scale, keys = choice
+    return f"{vectors} vectors of {scale} length, {keys} keys"
 
 
 def text_role(text: str, texts: int, chosen_on: str | None) -> str:
@@ -129,3 +125,9 @@ def text_role(text: str, texts: int, chosen_on: str | None) -> str:
     if texts < 2 or chosen_on is None:
         return ""
     return "for choosing" if text == chosen_on else "for judging"
+
+
+def text_titles(texts: Collection[str], chosen_on: str | None) -> dict[str, str]:
+    """Each text with its role behind it."""
+    roles = {text: text_role(text, len(texts), chosen_on) for text in texts}
+    return {text: f"{text} ({role})" if role else text for text, role in roles.items()}
