@@ -82,7 +82,7 @@ def finish_cells(axes: Axes, panel: HeatMap) -> None:
 
 
 def measure(panel: HeatMap) -> Entry:
-    return (MEASURES | LAYERS).get(panel.measure) or Entry(panel.measure, panel.measure)
+    return (MEASURES | LAYERS).get(panel.measure) or Entry(panel.measure)
 
 
 def colours(values: np.ndarray, entry: Entry) -> tuple[Normalize, str]:

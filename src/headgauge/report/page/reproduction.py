@@ -7,17 +7,7 @@ import polars as pl
 from headgauge.paper import Reproduction
 from headgauge.registry import measures, names
 from headgauge.registry.published import CHOICE
-from headgauge.report.page.parts import (
-    Column,
-    Page,
-    Part,
-    figures,
-    notes,
-    plural,
-    section,
-    table,
-    text,
-)
+from headgauge.report.page.parts import Column, Page, Part, figures, notes, section, table, text
 from headgauge.report.page.scanning import closing, head_counts, scan_sections, title
 from headgauge.report.paper import page_figures
 from headgauge.report.paper_tables import chosen_words, corrected_words, held_words
@@ -142,7 +132,8 @@ def reproduction_page(run: Reproduction) -> Page:
 
 
 def _claim_counts(verdicts: list[str]) -> list[Part]:
-    lead = text(f"{plural(len(verdicts), 'claim')} of the paper, measured here:", lead=True)
+    claims = f"{len(verdicts)} claim{'s' * (len(verdicts) != 1)}"
+    lead = text(f"{claims} of the paper, measured here:", lead=True)
     chips = [[word, verdicts.count(word), None] for word in dict.fromkeys(verdicts)]
     return [lead, {"kind": "chips", "chips": chips, "href": "#verdict"}] if verdicts else []
 
@@ -155,9 +146,9 @@ def _verdict(run: Reproduction) -> Part | None:
         _claim(claim, readings.filter(claim=claim["claim"]).to_dicts(), titles)
         for claim in run.paper["verdicts"].to_dicts()
     ]
-    title = "The verdict on the paper"
-    shown = table(_CLAIMS, rows, title, look="cards verdict-table")
-    return section("verdict", "Verdict", title, shown, _behind(run.paper)) if shown else None
+    heading = "The verdict on the paper"
+    shown = table(_CLAIMS, rows, heading, look="cards verdict-table")
+    return section("verdict", "Verdict", heading, shown, _behind(run.paper)) if shown else None
 
 
 def _claim(

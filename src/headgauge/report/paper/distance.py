@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from headgauge.registry.entry import BLACK, Entry, Look
+from headgauge.registry.entry import BLACK, Entry, Look, by_name
 from headgauge.registry.measures import CURVES
 from headgauge.registry.published import CRITICAL_SHARE, GPT2_HEADS
 from headgauge.report.captions import longest, span
@@ -24,11 +24,11 @@ DISTANCES = {
     if name.startswith(("distance", "bound", "expected"))
 }
 IN_FILES = ("distance", "bound_printed", "expected_printed", "expected_appendix", "expected_upper")
-SIDES = {
-    "printed": Entry("printed", "as printed", look=CURVES["expected_printed"].look),
-    "appendix": Entry("appendix", "eq. 24, below the true", look=CURVES["expected_appendix"].look),
-    "upper": Entry("upper", "second moment, above", look=CURVES["expected_upper"].look),
-}
+SIDES = by_name(
+    printed=Entry("as printed", look=CURVES["expected_printed"].look),
+    appendix=Entry("eq. 24, below the true", look=CURVES["expected_appendix"].look),
+    upper=Entry("second moment, above", look=CURVES["expected_upper"].look),
+)
 PAPER_LINE = Look(BLACK, "longdash", width=0.8)
 _FILLED_TO = {"expected_appendix": "expected_upper"}
 _LEAST_VISIBLE = 0.02  # of the axis: below it a straight axis would hide the corrected expectation
@@ -37,7 +37,8 @@ _FACTS = {
     f"with {GPT2_HEADS} heads": "few_heads",
     "found in draws": "found",
 }
-_FEW = Entry("few", f"with {GPT2_HEADS} heads, as GPT-2", look=Look(BLACK, "none", "cross"))
+_CROSS = Look(BLACK, "none", "cross")
+_FEW = Entry(f"with {GPT2_HEADS} heads, as GPT-2", look=_CROSS, name="few")
 
 
 def distances(paper: Tables, along: str) -> Figure:
@@ -136,7 +137,8 @@ def critical_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> P
                     series += [replace(line, label="", look=dots, facts={}), bare]
                 else:
                     series.append(replace(bare, hollow=[True] * len(line.x)))
-        up = Entry(entry.name, label, look=Look(entry.look.colour, "none", "up", opacity=0.75))
+        arrow = Look(entry.look.colour, "none", "up", opacity=0.75)
+        up = replace(entry, title=label, look=arrow)
         for line in lines(none, {side: up}, "length", y="tried", spread=False, **how):
             said = [f"none up to {tried}" for tried in line.y]
             series.append(replace(line, words=said, facts={}, apart=None))

@@ -83,7 +83,7 @@ def _main_lines(frames: list[pl.DataFrame], text: str, line: LineStyle) -> list[
     over_l, over_n, tests, shares, steps = frames
     name = text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
     look = Look(GREY, line, width=0.8)
-    entry = Entry(f"on {text}", f"in every panel: the same on {name}", look=look)
+    entry = Entry(f"in every panel: the same on {name}", name=f"on {text}", look=look)
     steps = steps.filter(direction="random").drop_nulls("epsilon")
     sizes = steps["epsilon"].unique().sort()
     middle = {sizes[len(sizes) // 2]: entry} if len(sizes) else {}

@@ -83,7 +83,9 @@ def sensitivity_panel(frame: pl.DataFrame, logits: str, direction: str, title: s
     """
     steps = frame.filter(direction=direction, logits=logits).drop_nulls("epsilon")
     looks = dict(zip(steps["epsilon"].unique().sort(), STEP_LOOKS, strict=False))
-    entries = {e: Entry(f"step {e:g}", f"g, ε = {e:g}", look=look) for e, look in looks.items()}
+    entries = {
+        e: Entry(f"g, ε = {e:g}", name=f"step {e:g}", look=look) for e, look in looks.items()
+    }
     facts = {"layer": "layer", "head": "head", "mean over heads": "mean"}
     series = lines(steps, entries, "temperature", by="epsilon", y="maximum", facts=facts)
     how: dict[str, Any] = {"by": "direction", "y": "maximum", "spread": False}
