@@ -28,6 +28,6 @@ def as_json() -> dict[str, Any]:
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
-    empty = asdict(Entry(entry.name, entry.title))
+    empty = asdict(Entry(entry.title, name=entry.name))
     plain = {key: value for key, value in asdict(entry).items() if value != empty[key]}
     return plain | {"title": entry.title, "look": asdict(entry.look) | {"ink": entry.look.ink}}

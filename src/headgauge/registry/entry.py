@@ -1,6 +1,6 @@
 """How a thing is described, and how its line looks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 # Okabe and Ito's palette, whose colours stay apart for every kind of colour vision, and two greys.
@@ -44,8 +44,7 @@ class Entry:
     "neither": only such a measure gets a diverging colour map.
     """
 
-    name: str  # as in tables and options
-    title: str  # as a reader meets it
+    title: str = ""  # as a reader meets it
     symbol: str = ""  # as in the paper
     unit: str = ""  # what the number is, with its limit
     heading: str = ""  # of a narrow column; "\n" breaks it
@@ -61,6 +60,7 @@ class Entry:
     letter: str = ""  # of a verdict, for whoever cannot use its colour
     style: str = ""  # of the word in a terminal
     look: Look = Look(BLACK)
+    name: str = ""  # as in tables and options
 
     @property
     def colour_map(self) -> str:
@@ -68,5 +68,9 @@ class Entry:
         return "viridis" if self.centre is None else "PuOr_r"
 
 
-def by_name(*entries: Entry) -> dict[str, Entry]:
-    return {entry.name: entry for entry in entries}
+def by_name(**entries: Entry) -> dict[str, Entry]:
+    """Each with its name, which is also the title of those without one."""
+    return {
+        name: replace(entry, name=name, title=entry.title or name)
+        for name, entry in entries.items()
+    }

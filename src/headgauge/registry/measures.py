@@ -3,6 +3,8 @@
 A line has one look wherever it is drawn. What the paper printed and is false is drawn broken.
 """
 
+from typing import Any
+
 from headgauge.registry.entry import (
     BLACK,
     BLUE,
@@ -17,9 +19,10 @@ from headgauge.registry.entry import (
     by_name,
 )
 
+_SHARE: dict[str, Any] = {"digits": 2, "low": 0.0, "high": 1.0}
+
 HEAD_MEASURES = by_name(
-    Entry(
-        "entropy",
+    entropy=Entry(
         "Entropy",
         "H(α)",
         "nats, from 0 to log n",
@@ -28,30 +31,23 @@ HEAD_MEASURES = by_name(
         digits=2,
         low=0.0,
     ),
-    Entry(
-        "entropy_share",
+    entropy_share=Entry(
         "Entropy share",
         "H(α)/log n",
         "entropy / log n; 0 one key, 1 flat",
         "entropy\nshare",
         "Entropy over the largest it could be, over the rows that see n ≥ 2 keys.",
-        digits=2,
-        low=0.0,
-        high=1.0,
+        **_SHARE,
     ),
-    Entry(
-        "rest_entropy_share",
+    rest_entropy_share=Entry(
         "Entropy share off the sink",
         "",
         "0 one key, 1 flat",
         "off-sink\nshare",
         "Entropy share of what is left of the weight without the first token.",
-        digits=2,
-        low=0.0,
-        high=1.0,
+        **_SHARE,
     ),
-    Entry(
-        "effective_n",
+    effective_n=Entry(
         "Effective number of keys",
         "exp H(α)",
         "exp(entropy), from 1",
@@ -61,19 +57,15 @@ HEAD_MEASURES = by_name(
         low=1.0,
         logarithmic=True,
     ),
-    Entry(
-        "sink_weight",
+    sink_weight=Entry(
         "Sink weight",
         "α₁",
         "weight on the first token, 0 to 1",
         "sink\nweight",
         "Weight on the first token of the sequence.",
-        digits=2,
-        low=0.0,
-        high=1.0,
+        **_SHARE,
     ),
-    Entry(
-        "max_logit",
+    max_logit=Entry(
         "Largest logit",
         "max q·k",
         "q·k·scale, largest of all rows",
@@ -82,8 +74,7 @@ HEAD_MEASURES = by_name(
         digits=1,
         over_windows="max",
     ),
-    Entry(
-        "jacobian_norm",
+    jacobian_norm=Entry(
         "Jacobian norm",
         "‖∇α‖₂",
         "limit 0.5",
@@ -92,8 +83,7 @@ HEAD_MEASURES = by_name(
         low=0.0,
         high=0.5,
     ),
-    Entry(
-        "sharpness",
+    sharpness=Entry(
         "Sharpness 1/Λ",
         "1/Λ",
         "below 1 the top weights merge",
@@ -103,19 +93,15 @@ HEAD_MEASURES = by_name(
         digits=2,
         low=0.0,
     ),
-    Entry(
-        "sharp_rows",
+    sharp_rows=Entry(
         "Sharp rows",
         "",
         "share of rows with 1/Λ > 1, 0 to 1",
         "sharp\nrows",
         "The share of the rows that see n ≥ 2 keys in which 1/Λ is above 1.",
-        digits=2,
-        low=0.0,
-        high=1.0,
+        **_SHARE,
     ),
-    Entry(
-        "output_norm",
+    output_norm=Entry(
         "Head output norm",
         "‖Σ α_i v_i‖",
         "before the output projection",
@@ -124,8 +110,7 @@ HEAD_MEASURES = by_name(
         digits=2,
         low=0.0,
     ),
-    Entry(
-        "output_ratio",
+    output_ratio=Entry(
         "Output ratio",
         "",
         "head output norm / layer mean",
@@ -140,8 +125,7 @@ HEAD_MEASURES = by_name(
 
 # In the order of every legend.
 CURVES = by_name(
-    Entry(
-        "distance",
+    distance=Entry(
         "Distance d̃",
         "d̃",
         "eq. 7, from 0",
@@ -152,53 +136,45 @@ CURVES = by_name(
         low=0.0,
         look=Look(GREEN, "solid", "circle"),
     ),
-    Entry(
-        "bound_printed",
+    bound_printed=Entry(
         "bound, Theorem 1.1",
         explanation="The printed upper bound of d̃.",
         source="Theorem 1.1",
         look=Look(RED, "dashed", "square"),
     ),
-    Entry(
-        "expected_printed",
+    expected_printed=Entry(
         "expectation as printed (false)",
         explanation="E d̃ under uniform vectors as the main text has it; it does not hold.",
         source="Theorem 1.2",
         look=Look(BLUE, "dashdot", "triangle"),
     ),
-    Entry(
-        "expected_appendix",
+    expected_appendix=Entry(
         "expectation, eq. 24: below the true",
         explanation="The lower side of the sandwich around the true expectation.",
         source="eq. 24",
         look=Look(SKY, "dotted", "down"),
     ),
-    Entry(
-        "expected_upper",
+    expected_upper=Entry(
         "expectation, second moment: above the true",
         explanation="The upper side of the sandwich: the root of the exact second moment.",
         look=Look(PURPLE, "dashdotdot", "diamond"),
     ),
-    Entry(
-        "bound_centroid",
+    bound_centroid=Entry(
         "centroid bound",
         explanation="A bound of d̃ from the centroid of the tokens left out.",
         look=Look(ORANGE, "longdash", "plus"),
     ),
-    Entry(
-        "bound_lower",
+    bound_lower=Entry(
         "plain sandwich, lower side",
         explanation="What d̃ cannot be below.",
         look=Look(GREY, "dotted", "cross"),
     ),
-    Entry(
-        "bound_upper",
+    bound_upper=Entry(
         "plain sandwich, upper side",
         explanation="What d̃ cannot be above.",
         look=Look(BLACK, "longdash", "star"),
     ),
-    Entry(
-        "radius",
+    radius=Entry(
         "Radius r",
         "r",
         "nearest token left out, from 0",
@@ -207,8 +183,7 @@ CURVES = by_name(
         low=0.0,
         look=Look(ORANGE, "solid", "square"),
     ),
-    Entry(
-        "separability",
+    separability=Entry(
         "Separability N_s/N",
         "N_s/N",
         "share of the top N in the ball, 0 to 1",
@@ -216,25 +191,20 @@ CURVES = by_name(
         "Share of the selected tokens that lie in the ball of radius r around s.",
         "eq. 10",
         "higher is better",
-        digits=2,
-        low=0.0,
-        high=1.0,
+        **_SHARE,
         look=Look(GREEN, "solid", "circle"),
     ),
-    Entry(
-        "separability_lower",
+    separability_lower=Entry(
         "corrected lower bound",
         explanation="The part that is certain: ξ_i ≤ r.",
         look=Look(PURPLE, "dotted", "diamond"),
     ),
-    Entry(
-        "separability_printed_lower",
+    separability_printed_lower=Entry(
         "lower bound, eq. 11",
         source="eq. 11",
         look=Look(BLUE, "dashdot", "down"),
     ),
-    Entry(
-        "separability_printed_upper",
+    separability_printed_upper=Entry(
         "upper bound, eq. 11 (false)",
         source="eq. 11",
         look=Look(RED, "dashed", "square"),
@@ -245,25 +215,20 @@ MEASURES = HEAD_MEASURES | CURVE_MEASURES
 
 # Lemma 1 and Corollary 1: the weights over L, and what bounds the largest.
 WEIGHTS = by_name(
-    Entry("largest_weight", "largest weight", look=Look(GREEN, "solid", "circle")),
-    Entry("top_mass", "mass of the 16 heaviest keys", look=Look(ORANGE, "dashdot", "square")),
-    Entry(
-        "largest_off_sink",
+    largest_weight=Entry("largest weight", look=Look(GREEN, "solid", "circle")),
+    top_mass=Entry("mass of the 16 heaviest keys", look=Look(ORANGE, "dashdot", "square")),
+    largest_off_sink=Entry(
         "largest off the first key, of the rest",
         look=Look(BLUE, "dashed", "triangle"),
     ),
 )
 WEIGHT_BOUNDS = by_name(
-    Entry(
-        "bound_range", "from the range of the logits, sharp", look=Look(SKY, "dotted", "diamond")
-    ),
-    Entry(
-        "bound_mean",
+    bound_range=Entry("from the range of the logits, sharp", look=Look(SKY, "dotted", "diamond")),
+    bound_mean=Entry(
         "from the mean logit (Jensen), exp(max − mean)/n",
         look=Look(PURPLE, "dashdot", "down"),
     ),
-    Entry(
-        "bound_printed",
+    bound_printed=Entry(
         "Corollary 1 as printed, exp(2‖q‖max‖k‖/√d)/n",
         source="Corollary 1",
         look=Look(RED, "dashed", "square"),
@@ -272,15 +237,15 @@ WEIGHT_BOUNDS = by_name(
 
 # Algorithm 5: what stands beside the measured steps; `DIRECTION_STEPS` are the looks of ε by size.
 LIMITS = by_name(
-    Entry("exact", "exact ‖∇α‖₂: worst step, ε → 0", look=Look(BLACK, width=1.3)),
-    Entry(
-        "exact mean",
-        "exact mean, random steps, ε → 0",
-        look=Look(BLACK, "dashdotdot", width=1.3),
-    ),
-    Entry("printed bound", "printed min{1/(4T), √2} (false)", look=Look(RED, "dashed")),
-    Entry("corrected bound", "1/(2T), sharp for ε → 0", look=Look(RED)),
-    Entry("sharp bound", "(√2/ε) tanh(ε/(2√2T)), sharp", look=Look(BLACK, "dotted")),
+    exact=Entry("exact ‖∇α‖₂: worst step, ε → 0", look=Look(BLACK, width=1.3)),
+    **{
+        "exact mean": Entry(
+            "exact mean, random steps, ε → 0", look=Look(BLACK, "dashdotdot", width=1.3)
+        ),
+        "printed bound": Entry("printed min{1/(4T), √2} (false)", look=Look(RED, "dashed")),
+        "corrected bound": Entry("1/(2T), sharp for ε → 0", look=Look(RED)),
+        "sharp bound": Entry("(√2/ε) tanh(ε/(2√2T)), sharp", look=Look(BLACK, "dotted")),
+    },
 )
 STEP_LOOKS = (
     Look(BLUE, "solid", "circle", size=0.8),  # the lines of small ε lie on one another, so that
@@ -292,13 +257,13 @@ STEP_LOOKS = (
 
 # A model's layers, and simulated particles.
 LAYERS = by_name(
-    Entry("mean_cosine", "mean cosine of pairs", "γ", low=-1.0, high=1.0),
-    Entry("radius", "mean length of the tokens", "r", low=0.0),
-    Entry("attention_norm", "attention", "‖A‖", low=0.0, look=Look(GREEN, "dashed")),
-    Entry("other_norm", "the rest of the layer (MLP)", low=0.0, look=Look(ORANGE, "dashdot")),
-    Entry("speed", "radians a token turns in a layer", low=0.0),
-    Entry("attention_speed", "attention alone", low=0.0, look=Look(GREEN, "dashed")),
-    Entry("probability", "Pairs together", "", "share of pairs together", low=0.0, high=1.0),
+    mean_cosine=Entry("mean cosine of pairs", "γ", low=-1.0, high=1.0),
+    radius=Entry("mean length of the tokens", "r", low=0.0),
+    attention_norm=Entry("attention", "‖A‖", low=0.0, look=Look(GREEN, "dashed")),
+    other_norm=Entry("the rest of the layer (MLP)", low=0.0, look=Look(ORANGE, "dashdot")),
+    speed=Entry("radians a token turns in a layer", low=0.0),
+    attention_speed=Entry("attention alone", low=0.0, look=Look(GREEN, "dashed")),
+    probability=Entry("Pairs together", "", "share of pairs together", low=0.0, high=1.0),
 )
 
 

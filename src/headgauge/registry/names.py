@@ -1,5 +1,8 @@
 """What verdicts, schemes, rules and choices are called, and how each is told apart."""
 
+from collections.abc import Collection
+from itertools import cycle
+
 from headgauge.registry.entry import (
     BLACK,
     BLUE,
@@ -15,39 +18,38 @@ from headgauge.registry.entry import (
     Shape,
     by_name,
 )
-from headgauge.registry.published import CHOICE
 
 VERDICTS = by_name(
-    Entry("saturated", "saturated", letter="A", style="yellow", look=Look(ORANGE)),
-    Entry("diffuse", "diffuse", letter="D", style="cyan", look=Look(SKY)),
-    Entry("sink", "sink", letter="S", style="blue", look=Look(BLUE)),
-    Entry("unstable", "unstable", letter="U", style="bold red", look=Look(RED)),
-    Entry("inactive", "inactive", letter="I", style="magenta", look=Look(PURPLE)),
-    Entry("incomplete", "incomplete", letter="?", style="dim", look=Look("#BDBDBD")),
-    Entry("healthy", "healthy", style="green", look=Look("#F4F4F4")),
+    saturated=Entry(letter="A", style="yellow", look=Look(ORANGE)),
+    diffuse=Entry(letter="D", style="cyan", look=Look(SKY)),
+    sink=Entry(letter="S", style="blue", look=Look(BLUE)),
+    unstable=Entry(letter="U", style="bold red", look=Look(RED)),
+    inactive=Entry(letter="I", style="magenta", look=Look(PURPLE)),
+    incomplete=Entry(letter="?", style="dim", look=Look("#BDBDBD")),
+    healthy=Entry(style="green", look=Look("#F4F4F4")),
 )
 
 
 def verdict(name: str) -> Entry:
-    return VERDICTS.get(name) or Entry(name, name, letter="*", style="bold", look=Look(GREEN))
+    return VERDICTS.get(name) or Entry(name, name=name, letter="*", style="bold", look=Look(GREEN))
 
 
 # In the order of every legend and table; the baseline, which nothing regulates, is grey and broken.
 SCHEMES = by_name(
-    Entry("post_ln", "Post-LN", look=Look(RED, "solid", "circle")),
-    Entry("pre_ln", "Pre-LN", look=Look(BLUE, "dashed", "square")),
-    Entry("mix_ln", "Mix-LN", look=Look(PURPLE, "dashdot", "diamond")),
-    Entry("peri_ln", "Peri-LN", look=Look(GREEN, "longdash", "triangle")),
-    Entry("ngpt", "nGPT", look=Look(ORANGE, "dashdotdot", "hexagon")),
-    Entry("ln_scaling", "LN-Scaling", look=Look(SKY, "dotted", "plus")),
-    Entry("ln_scaling_pre", "LN-Scaling (Pre-LN)", look=Look(BLACK, "dotted", "star")),
-    Entry("unnormalised", "unnormalised", look=Look(GREY, "dashed", "cross")),
+    post_ln=Entry("Post-LN", look=Look(RED, "solid", "circle")),
+    pre_ln=Entry("Pre-LN", look=Look(BLUE, "dashed", "square")),
+    mix_ln=Entry("Mix-LN", look=Look(PURPLE, "dashdot", "diamond")),
+    peri_ln=Entry("Peri-LN", look=Look(GREEN, "longdash", "triangle")),
+    ngpt=Entry("nGPT", look=Look(ORANGE, "dashdotdot", "hexagon")),
+    ln_scaling=Entry("LN-Scaling", look=Look(SKY, "dotted", "plus")),
+    ln_scaling_pre=Entry("LN-Scaling (Pre-LN)", look=Look(BLACK, "dotted", "star")),
+    unnormalised=Entry(look=Look(GREY, "dashed", "cross")),
 )
 BASELINE = "unnormalised"
 
 
 def scheme(name: str) -> Entry:
-    return SCHEMES.get(name) or Entry(name, name, look=Look(GREY))
+    return SCHEMES.get(name) or Entry(name, name=name, look=Look(GREY))
 
 
 # What must be known of a rule to read its lines: it was put on logits that were not trained for it.
@@ -65,46 +67,27 @@ _RULE_MARKERS: tuple[Shape, ...] = (
 
 def rules(names: list[str]) -> dict[str, Entry]:
     """The model's own weights in black first; every other rule its own colour, line and marker."""
-    own = {MODEL: Entry(MODEL, "the model's own", look=Look(BLACK, "solid", "circle"))}
-    others = {
-        name: Entry(
-            name,
-            name,
-            explanation=RULE_NOTES.get(name, ""),
-            look=Look(
-                _RULE_COLOURS[place % len(_RULE_COLOURS)],
-                _RULE_LINES[place % len(_RULE_LINES)],
-                _RULE_MARKERS[place % len(_RULE_MARKERS)],
-            ),
-        )
-        for place, name in enumerate(name for name in names if name != MODEL)
-    }
-    return (own if MODEL in names else {}) | others
+    own = {MODEL: Entry("the model's own", look=Look(BLACK, "solid", "circle"))}
+    looks = map(Look, cycle(_RULE_COLOURS), cycle(_RULE_LINES), cycle(_RULE_MARKERS))
+    others = zip((name for name in names if name != MODEL), looks, strict=False)
+    entries = {name: Entry(look=look) for name, look in others}
+    return by_name(**(own if MODEL in names else {}), **entries)
 
 
 # A choice of vectors and keys, which the paper leaves open.
 USUAL = ("value", "unit", "visible")
 VECTORS = by_name(
-    Entry("value", "value", explanation="what the head mixes", look=Look(BLUE, "none", "square")),
-    Entry(
-        "hidden", "hidden", explanation="the layer's input", look=Look(ORANGE, "none", "diamond")
-    ),
-    Entry(
-        "embedding",
-        "embedding",
-        explanation="the model's input",
-        look=Look(PURPLE, "none", "triangle"),
-    ),
-    Entry(
-        "final", "final", explanation="the last layer's output", look=Look(GREEN, "none", "circle")
-    ),
+    value=Entry(explanation="what the head mixes", look=Look(BLUE, "none", "square")),
+    hidden=Entry(explanation="the layer's input", look=Look(ORANGE, "none", "diamond")),
+    embedding=Entry(explanation="the model's input", look=Look(PURPLE, "none", "triangle")),
+    final=Entry(explanation="the last layer's output", look=Look(GREEN, "none", "circle")),
 )
 CHOICES = {
     "vectors": VECTORS,
-    "scale": by_name(Entry("unit", "unit"), Entry("raw", "raw")),
-    "keys": by_name(Entry("visible", "visible to the query"), Entry("all", "all of the window")),
-    "rule": by_name(Entry(MODEL, "the model's own")),
-    "logits": by_name(Entry("scaled", "scaled by 1/√d"), Entry("raw", "raw")),
+    "scale": by_name(unit=Entry(), raw=Entry()),
+    "keys": by_name(visible=Entry("visible to the query"), all=Entry("all of the window")),
+    "rule": by_name(**{MODEL: Entry("the model's own")}),
+    "logits": by_name(scaled=Entry("scaled by 1/√d"), raw=Entry()),
 }
 # Of the switches that all figures share; what matters most stands first.
 CHOICE_TITLES = {
@@ -119,9 +102,8 @@ CHOICE_TITLES = {
 def choice_words(choice: tuple[str, ...]) -> str:
     if not choice:
         return "no choice of vectors was measured"
-    return "{vectors} vectors of {scale} length, {keys} keys".format(
-        **dict(zip(CHOICE, choice, strict=True))
-    )
+    vectors, scale, keys = choice
+    return f"{vectors} vectors of {scale} length, {keys} keys"
 
 
 def text_role(text: str, texts: int, chosen_on: str | None) -> str:
@@ -129,3 +111,9 @@ def text_role(text: str, texts: int, chosen_on: str | None) -> str:
     if texts < 2 or chosen_on is None:
         return ""
     return "for choosing" if text == chosen_on else "for judging"
+
+
+def text_titles(texts: Collection[str], chosen_on: str | None) -> dict[str, str]:
+    """Each text with its role behind it."""
+    roles = {text: text_role(text, len(texts), chosen_on) for text in texts}
+    return {text: f"{text} ({role})" if role else text for text, role in roles.items()}

@@ -158,7 +158,7 @@ def cell_entries(panel: HeatMap) -> list[tuple[str, str, Any]]:
 
 
 def _measure(panel: HeatMap) -> Entry:
-    return (MEASURES | LAYERS).get(panel.measure) or Entry(panel.measure, panel.measure)
+    return (MEASURES | LAYERS).get(panel.measure) or Entry(panel.measure)
 
 
 def _values(panel: HeatMap) -> np.ndarray:

@@ -72,6 +72,11 @@ def reproduction(
     }
 
 
+def no_paper():
+    """Every table, without a row."""
+    return {name: pl.DataFrame(schema=frame_schema(row)) for name, row in PAPER_TABLES.items()}
+
+
 def together(*papers):
     """The tables of several texts."""
     return {name: pl.concat([paper[name] for paper in papers]) for name in PAPER_TABLES}

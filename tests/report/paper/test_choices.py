@@ -13,8 +13,8 @@ from headgauge.report.paper.choices import (
     rule_criticals,
     rules_figure,
     share_axis,
-    strictest,
 )
+from headgauge.report.paper.distance import strictest
 from headgauge.report.paper.overview import choice_map
 from headgauge.report.paper.tables import of_choice, of_text
 from report.conftest import panels

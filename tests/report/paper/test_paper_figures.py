@@ -9,11 +9,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from headgauge.report.drawing import draw
 from headgauge.report.figure import shown
-from headgauge.report.figure_files import DPI, save_figure
+from headgauge.report.figure_files import DPI
 from headgauge.report.paper import page_figures, paper_figures, reproduction_figures
 from report.conftest import panels
 
-from .conftest import CHOICES, CLOSEST, OTHER, TEXT, reproduction
+from .conftest import CHOICES, CLOSEST, OTHER, TEXT, no_paper, reproduction, together
 
 CAPTION = "a model on a text, 中 $x_{"
 NAMES = ["paper", "vanishing", "fig1", "fig2", "fig3", "fig4", "choices", "rules"]
@@ -24,32 +24,19 @@ def described(paper, texts=(TEXT,)) -> dict[str, Any]:
 
 
 def poor():
-    """One short window of a model with two heads, no rules, nothing found."""
+    """One short window of a model with two heads, no rules, nothing found; and of some tables only
+    the rows that are no measurement."""
     few = {"heads": 2, "windows": 1, "rules": ("model",), "choices": [CLOSEST]}
-    return reproduction(lengths=(32, 64, 128), critical=False, **few)
-
-
-def only_bounds():
-    """Tables with rows but without the measured ones."""
-    paper = reproduction(windows=1)
+    paper = reproduction(lengths=(32, 64, 128), critical=False, **few)
     bounds = paper["fig4"].filter(pl.col("direction").str.ends_with("bound"))
     unseen = paper["fig2b"].with_columns(mean=pl.lit(None, pl.Float64))
-    return paper | {"fig4": bounds, "fig2b": unseen, "fig1": paper["fig1"].clear()}
+    return paper | {"fig4": bounds, "fig2b": unseen}
 
 
-def long_names():
+def one_length_and_long_names():
     choices = [("embedding", "unit", "visible"), CLOSEST]
-    return reproduction(choices=choices, rules=("model", "sa_softmax_normalized", "a" * 22))
-
-
-RUNS = {
-    "whole": reproduction,
-    "poor": poor,
-    "one length": lambda: reproduction(lengths=(64,), rules=("model", "topk")),
-    "only bounds": only_bounds,
-    "long names": long_names,
-    "empty": dict,
-}
+    rules = ("model", "sa_softmax_normalized", "a" * 22)
+    return reproduction(lengths=(64,), choices=choices, rules=rules)
 
 
 @pytest.fixture(scope="module")
@@ -57,31 +44,55 @@ def whole(two_texts):
     return described(two_texts, (TEXT, OTHER))
 
 
-def inches(figure, part):
-    """Where a part of a figure is, with all that belongs to it."""
-    box = part.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
-    return box.transformed(figure.dpi_scale_trans.inverted())
+@pytest.fixture(scope="module")
+def on_page(two_texts):
+    return page_figures(two_texts, [TEXT, OTHER], OTHER)
 
 
-@pytest.mark.parametrize("run", RUNS)
-def test_every_figure_comes_out_and_no_text_is_cut_off(run):
-    figures = described(RUNS[run]())
+def all_can_be_read(sheet, name):
+    """No text is cut off and nothing lies on something else."""
+    renderer = FigureCanvasAgg(sheet).get_renderer()
+    wide, high = sheet.get_size_inches()
+    panels = [axes for axes in sheet.axes if axes.axison]
+    legends = [legend for axes in sheet.axes if (legend := axes.get_legend())]
+    texts = [text for axes in sheet.axes for text in axes.texts]
+    (small,) = [text for text in texts if not text.get_in_layout() and text.get_fontsize() == 6]
+    to_inches = sheet.dpi_scale_trans.inverted()
+    parts = (*panels, *legends, small)
+    boxes = [part.get_tightbbox(renderer).transformed(to_inches) for part in parts]
+    for box in boxes:
+        assert box.x0 > -0.02, name
+        assert box.x1 < wide + 0.02, name
+        assert box.y0 > -0.02, name
+        assert box.y1 < high + 0.02, name
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.shrunk(0.98, 0.98).overlaps(other.shrunk(0.98, 0.98)), name
+
+
+@pytest.mark.parametrize("make", [reproduction, one_length_and_long_names, poor, no_paper])
+def test_every_figure_comes_out_and_no_text_is_cut_off(make):
+    figures = described(make())
     assert list(figures) == NAMES
     for name, figure in figures.items():
-        sheet = draw(figure)
-        wide, high = sheet.get_size_inches()
-        panels = [axes for axes in sheet.axes if axes.axison]
-        legends = [legend for axes in sheet.axes if (legend := axes.get_legend())]
-        texts = [text for axes in sheet.axes for text in axes.texts]
-        (small,) = [text for text in texts if not text.get_in_layout() and text.get_fontsize() == 6]
-        boxes = [inches(sheet, part) for part in (*panels, *legends, small)]
-        for box in boxes:
-            assert box.x0 > -0.02, name
-            assert box.x1 < wide + 0.02, name
-            assert box.y0 > -0.02, name
-            assert box.y1 < high + 0.02, name
-        for one, other in itertools.combinations(boxes, 2):
-            assert not one.shrunk(0.98, 0.98).overlaps(other.shrunk(0.98, 0.98)), name
+        all_can_be_read(draw(figure), name)
+
+
+def test_files_the_overview_first_and_each_figure_as_svg_and_pdf(monkeypatch, tmp_path):
+    """Only which they are: what `reproduce` leaves is tested where it runs."""
+
+    def saved(figure, folder, name, formats):
+        assert figure.name == name
+        return [folder / f"{name}.{kind}" for kind in formats]
+
+    monkeypatch.setattr("headgauge.report.paper.draw", lambda figure: figure)
+    monkeypatch.setattr("headgauge.report.paper.save_figure", saved)
+    paths = paper_figures(no_paper(), {"a text": "a caption", "another": "another"}, tmp_path)
+    each = [f"{name}.{kind}" for name in NAMES[1:] for kind in ("svg", "pdf")]
+    assert [str(path.relative_to(tmp_path / "figures")) for path in paths] == [
+        *("paper.png", "paper.svg", "paper.pdf"),
+        *(f"a-text/{name}" for name in each),
+        *(f"another/{name}" for name in each),
+    ]
 
 
 def words_of(figure):
@@ -120,7 +131,7 @@ def test_the_overview_shows_the_judged_choice_and_one_level(whole, series):
 
 def test_every_other_text_has_its_main_line_in_grey_and_its_caption(whole_paper, series):
     second = reproduction(text=OTHER, lengths=(32, 64, 512))
-    both = {name: pl.concat([whole_paper[name], second[name]]) for name in second}
+    both = together(whole_paper, second)
     figure = described(both, (TEXT, OTHER))["paper"]
     found = [series(panel, f"on {OTHER}") for panel in figure.panels[:5]]
     assert {each.label for each in found} == {f"in every panel: the same on {OTHER}"}
@@ -139,34 +150,13 @@ def test_a_long_name_of_a_text_is_cut(whole_paper):
         name: frame.with_columns(text=pl.lit(long)) if "text" in frame.columns else frame
         for name, frame in whole_paper.items()
     }
-    both = {name: pl.concat([whole_paper[name], named[name]]) for name in named}
+    both = together(whole_paper, named)
     figure = described(both, (TEXT, long))["paper"]
     assert any(each.label.endswith(f" {'a' * 29}…") for each in figure.panels[0].series)
 
 
-def test_files_the_overview_first_and_each_figure_as_svg_and_pdf(tmp_path):
-    paths = paper_figures({}, {"a text": "the caption"}, tmp_path)
-    assert [path.name for path in paths] == [
-        *("paper.png", "paper.svg", "paper.pdf"),
-        *(f"{name}.{kind}" for name in NAMES[1:] for kind in ("svg", "pdf")),
-    ]
-    own = tmp_path / "figures" / "a-text"
-    assert {path.parent for path in paths} == {tmp_path / "figures", own}
-    assert sorted(paths[3:]) == sorted(own.iterdir())
-    assert paths[0].read_bytes().startswith(b"\x89PNG")
-    assert paths[2].read_bytes().startswith(b"%PDF")
-
-
-def test_the_same_data_gives_the_same_bytes(whole, tmp_path):
-    written = [
-        [path.read_bytes() for path in save_figure(draw(whole["fig2"]), tmp_path / folder, "fig2")]
-        for folder in ("a", "b")
-    ]
-    assert written[0] == written[1]
-
-
-def test_the_page_has_every_choice_text_and_rule_the_judged_ones_first(two_texts):
-    figures = {each.name: each for each in page_figures(two_texts, [TEXT, OTHER], OTHER)}
+def test_the_page_has_every_choice_text_and_rule_the_judged_ones_first(on_page):
+    figures = {each.name: each for each in on_page}
     assert list(figures) == ["vanishing", "fig1", "fig2a", "fig2b", "fig2c", "fig3", "fig4"]
     options = {switch.name: switch.options for switch in figures["fig3"].switches}
     assert options["text"] == ((TEXT, f"{TEXT} (for judging)"), (OTHER, f"{OTHER} (for choosing)"))
@@ -178,11 +168,11 @@ def test_the_page_has_every_choice_text_and_rule_the_judged_ones_first(two_texts
     assert len(settings) == 2 * (len(CHOICES) + 7)  # the first choice has seven more rules
 
 
-def test_the_page_shows_one_line_of_each_name_at_every_setting(two_texts):
+def test_the_page_shows_one_line_of_each_name_at_every_setting(on_page):
     """A line drawn twice, or under another choice, would be a lie."""
     now = dict(zip(("vectors", "scale", "keys"), CLOSEST, strict=True))
     now |= {"text": OTHER, "rule": "model", "N": "5", "L": "1024", "p": "1024"}
-    for figure in page_figures(two_texts, [TEXT, OTHER], OTHER)[2:6]:
+    for figure in on_page[2:6]:
         for panel in panels(figure):
             kept = [s.name for s in panel.series if s.label and shown(s.at, now)]
             assert kept, figure.name

@@ -51,7 +51,8 @@ def test_the_exact_mean_belongs_to_the_random_step_and_the_exact_norm_to_scaled_
 
 
 def test_kinds_of_steps_are_those_that_were_taken_the_models_own_logits_first(steps):
-    assert kinds_of_steps(steps.reverse()) == [
+    raw_first = steps.sort("logits", maintain_order=True)
+    assert [(kind["logits"], kind["direction"]) for kind in kinds_of_steps(raw_first)] == [
         ("scaled", "random"),
         ("scaled", "random over all keys"),
         ("scaled", "worst"),

@@ -6,21 +6,16 @@ import polars as pl
 
 from headgauge.paper import Reproduction
 from headgauge.registry import measures, names
-from headgauge.report.page.parts import (
-    Column,
-    Page,
-    Part,
-    figures,
-    notes,
-    plural,
-    section,
-    table,
-    text,
-)
+from headgauge.registry.published import CHOICE
+from headgauge.report.page.parts import Column, Page, Part, figures, notes, section, table, text
 from headgauge.report.page.scanning import closing, head_counts, scan_sections, title
 from headgauge.report.paper import page_figures
+from headgauge.report.paper_tables import chosen_words, corrected_words, held_words
 
-ONE_TEXT = "one text: not judged"
+_BY_SET = "The smallest and the largest set: a model, a layer or a KV head"
+_STRICT = "Printed expectation, level .01, longest L"
+_SETTLED = "Least and largest mean over heads for N from 16 on"
+_TEXT, _HEADS = Column("Text", "text"), Column("Heads", "heads", "number")
 # Behind the claims that have no figure: title, what is said of it, columns.
 _BEHIND = {
     "vectors": (
@@ -28,16 +23,10 @@ _BEHIND = {
         "Vectors of a window, brought to unit length. n uniform ones have a mean cosine of 0 and "
         "an effective dimension of about nd/(n + d).",
         (
-            Column("Text", "text"),
+            _TEXT,
             Column("Vectors", "vectors"),
             Column("Mean cosine", "mean_cosine", "number", 3),
-            Column(
-                "by set",
-                ("mean_cosine_low", "mean_cosine_high"),
-                "span",
-                3,
-                "The smallest and the largest set: a model, a layer or a KV head",
-            ),
+            Column("by set", ("mean_cosine_low", "mean_cosine_high"), "span", 3, _BY_SET),
             Column("Effective dimension", ("effective_dim", "dim"), "share", 3),
             Column("δ", "delta", "number", 3, "The smallest distance of two tokens in any set"),
             Column("Nearest other", "nearest", "number", 3, "Median distance, mean over sets"),
@@ -50,9 +39,9 @@ _BEHIND = {
         "Of N tokens that all heads of a layer are asked for; independent: what heads that know "
         "nothing of each other would cover.",
         (
-            Column("Text", "text"),
+            _TEXT,
             Column("N", "top_n", "number"),
-            Column("Heads", "heads", "number"),
+            _HEADS,
             Column("Covered", ("covered", "low", "high"), "interval", 3),
             Column("Independent", "independent", "number", 3),
             Column("1 − (1 − p)^H", "formula", "number", 3, "The paper's formula, the mean p"),
@@ -64,10 +53,10 @@ _BEHIND = {
         "What goes with a head’s separability at N = 16",
         "Rank correlation over the heads of the model, with its 95 % interval.",
         (
-            Column("Text", "text"),
+            _TEXT,
             Column("Sign", "sign"),
             Column("Correlation", ("correlation", "low", "high"), "interval", 2),
-            Column("Heads", "heads", "number"),
+            _HEADS,
         ),
     ),
     "gains": (
@@ -75,12 +64,12 @@ _BEHIND = {
         "On the same logits, at the longest L: of N_s/N the difference, of the Jacobian’s norm the "
         "ratio.",
         (
-            Column("Text", "text"),
+            _TEXT,
             Column("Of", "measure"),
             Column("Rule", "rule"),
             Column("against", "against"),
             Column("Change", ("change", "low", "high"), "interval", 3),
-            Column("Heads", "heads", "number"),
+            _HEADS,
             Column("Windows", "windows", "number"),
             Column("Rows", "rows", "number", 4),
         ),
@@ -92,20 +81,11 @@ _CHOICES = (
     Column("Keys", "keys", sorts=True),
     Column("Agrees", "agrees", "number", None, "How many of the paper's numbers it meets", True),
     Column("", "badges", "lines"),
-    Column(
-        "Critical N", "critical_n", "number", 5, "Printed expectation, level .01, longest L", True
-    ),
+    Column("Critical N", "critical_n", "number", 5, _STRICT, True),
     Column("of L", "critical_share", "percent", 1, sorts=True),
     Column("Critical N, eq. 24", "critical_n_corrected", "number", sorts=True),
     Column("N_s/N at 16", "separability_at_16", "fixed", 2, "Mean over heads", True),
-    Column(
-        "Plateau",
-        ("plateau_low", "plateau_high"),
-        "span",
-        2,
-        "Least and largest mean over heads for N from 16 on",
-        True,
-    ),
+    Column("Plateau", ("plateau_low", "plateau_high"), "span", 2, _SETTLED, True),
     Column("Heads in .70–.85", "heads_in_band", "percent", sorts=True),
     Column("Rows", "rows", "number", 4, "Query rows behind a number", True),
 )
@@ -117,6 +97,12 @@ _TIMING = (
     Column("headgauge", "ours_seconds", "seconds"),
     Column("Times faster", "ratio", "number", 3, "Than the literal loop on this machine"),
     Column("Note", "note"),
+)
+_CLAIMS = (
+    Column("Claim", "claim", "lines"),
+    Column("Paper", "paper"),
+    Column("Measured, text by text", "measured", "lines"),
+    Column("Verdict", "verdict", "lines"),
 )
 
 
@@ -146,71 +132,60 @@ def reproduction_page(run: Reproduction) -> Page:
 
 
 def _claim_counts(verdicts: list[str]) -> list[Part]:
-    lead = text(f"{plural(len(verdicts), 'claim')} of the paper, measured here:", lead=True)
+    claims = f"{len(verdicts)} claim{'s' * (len(verdicts) != 1)}"
+    lead = text(f"{claims} of the paper, measured here:", lead=True)
     chips = [[word, verdicts.count(word), None] for word in dict.fromkeys(verdicts)]
     return [lead, {"kind": "chips", "chips": chips, "href": "#verdict"}] if verdicts else []
-
-
-def _named(run: Reproduction, name: str) -> str:
-    """A text with what it is there for: to choose vectors and keys by, or to judge."""
-    role = names.text_role(name, len(run.scans), run.judging.chosen_on)
-    return f"{name} ({role})" if role else name
 
 
 def _verdict(run: Reproduction) -> Part | None:
     """Claim by claim what each text says of it, and the small tables behind."""
     readings = run.paper["readings"]
-    columns = [
-        Column("Claim", "claim", "lines"),
-        Column("Paper", "paper"),
-        Column("Measured, text by text", "measured", "lines"),
-        Column("Verdict", "verdict", "lines"),
-    ]
+    titles = names.text_titles(run.scans, run.judging.chosen_on)
     rows = [
-        _claim(run, row, readings.filter(claim=row["claim"]).to_dicts())
-        for row in run.paper["verdicts"].to_dicts()
+        _claim(claim, readings.filter(claim=claim["claim"]).to_dicts(), titles)
+        for claim in run.paper["verdicts"].to_dicts()
     ]
-    said = "The verdict on the paper"
-    shown = table(columns, rows, said, look="cards verdict-table")
-    return section("verdict", "Verdict", said, shown, _behind(run.paper)) if shown else None
+    heading = "The verdict on the paper"
+    shown = table(_CLAIMS, rows, heading, look="cards verdict-table")
+    return section("verdict", "Verdict", heading, shown, _behind(run.paper)) if shown else None
 
 
 def _claim(
-    run: Reproduction, joint: dict[str, Any], readings: list[dict[str, Any]]
+    claim: dict[str, Any], readings: list[dict[str, Any]], titles: dict[str, str]
 ) -> dict[str, Any]:
     """The cells of a row, line by line: [look, words, badge beside them]."""
     comments = {reading["comment"] for reading in readings}
     once = comments.pop() if len(comments) == 1 else ""  # what is said of every text alike
     measured = []
     for reading in readings:
-        own = reading["verdict"] if reading["verdict"] != joint["verdict"] else ""
-        measured += [["of", _named(run, reading["text"]), own], ["", reading["printed"]]]
-        if reading["corrected"] not in ("", "same", reading["printed"]):
-            measured.append(["", f"corrected: {reading['corrected']}"])
-        if reading["comment"] and not once:
-            measured.append(["comment", reading["comment"]])
-    verdict = [["badge", joint["verdict"]]]
-    if joint["texts"] and joint["verdict"] != ONE_TEXT:
-        verdict.append(["held", f"held on {joint['held']} of {plural(joint['texts'], 'text')}"])
-    verdict += [["comment", said] for said in dict.fromkeys((joint["comment"], once)) if said]
-    claim = [["strong", joint["claim"]], ["where", joint["where"]], ["", joint["statement"]]]
-    return {"claim": claim, "paper": joint["paper"], "measured": measured, "verdict": verdict}
+        own = reading["verdict"] if reading["verdict"] != claim["verdict"] else ""
+        comment = "" if once else reading["comment"]
+        lines = ["", corrected_words(reading)], ["comment", comment]
+        measured += [["of", titles[reading["text"]], own], ["", reading["printed"]]]
+        measured += [line for line in lines if line[1]]
+    said = [["held", held_words(claim)]]
+    said += [["comment", comment] for comment in dict.fromkeys((claim["comment"], once))]
+    return {
+        "claim": [["strong", claim["claim"]], ["where", claim["where"]], ["", claim["statement"]]],
+        "paper": claim["paper"],
+        "measured": measured,
+        "verdict": [["badge", claim["verdict"]], *(line for line in said if line[1])],
+    }
 
 
 def _behind(paper: dict[str, pl.DataFrame]) -> Part | None:
     """Assumptions, coverage, signs, gains: tables of a few rows."""
     titles = {name: measure.title for name, measure in measures.MEASURES.items()}
-    at = pl.format("N_s/N at N = {}", "top_n")
-    kind = pl.col("measure")
-    told = paper | {
+    measure, at = pl.col("measure"), pl.format("N_s/N at N = {}", "top_n")
+    of = pl.when(measure == "separability").then(at).otherwise(measure)
+    paper = paper | {
         "signs": paper["signs"].with_columns(pl.col("sign").replace(titles)),
-        "gains": paper["gains"].with_columns(
-            measure=pl.when(kind == "separability").then(at).otherwise(kind)
-        ),
+        "gains": paper["gains"].with_columns(measure=of),
     }
     parts = [
-        table(columns, told[name].to_dicts(), said, title=said, text=more, look="dense")
-        for name, (said, more, columns) in _BEHIND.items()
+        table(columns, paper[name].to_dicts(), title, title=title, text=words, look="dense")
+        for name, (title, words, columns) in _BEHIND.items()
     ]
     held = [part for part in parts if part is not None]
     summary = "The numbers behind the claims that have no figure"
@@ -237,43 +212,40 @@ def _choices(run: Reproduction) -> Part | None:
         signs = {"judged": row["measured"], "closest here": row["closest"]}
         row["badges"] = [["badge", word] for word, has in signs.items() if has]
     texts = [row["text"] for row in rows]
+    titles = names.text_titles(run.scans, run.judging.chosen_on)
     shown = table(
         _CHOICES,
         rows,
         "Choices of vectors and keys",
-        marked=[place for place, row in enumerate(rows) if row["measured"]],
+        marked=[number for number, row in enumerate(rows) if row["measured"]],
         filter={
             "id": "choices-text",
             "title": "Text",
             "of": texts,
-            "options": [[each, _named(run, each)] for each in dict.fromkeys(texts)],
+            "options": [[name, titles[name]] for name in dict.fromkeys(texts)],
         },
     )
-    said = (
+    said = text(
         "The paper leaves open which vectors and which keys it means. Each choice beside its "
         "numbers; closest here: it meets most of them on this text, and is the nearest of those "
-        f"that do. {_judged(run, rows)}"
+        f"that do. {_judged(run)}"
     )
     if shown is None:
         return None
-    return section("choices", "Choices", "What depends on the choice", text(said), shown)
+    return section("choices", "Choices", "What depends on the choice", said, shown)
 
 
-def _judged(run: Reproduction, rows: list[dict[str, Any]]) -> str:
+def _judged(run: Reproduction) -> str:
     """Which choice the verdicts are about, and where it comes from."""
-    judged = next((row for row in rows if row["measured"]), None)
-    if judged is None:
-        return ""
-    on = run.judging.chosen_on
-    name = f"{judged['vectors']} vectors, {judged['scale']} length, {judged['keys']} keys"
-    if on is None:
-        return f"The verdicts are about {name}, as asked for."
-    kept = any(row["text"] == on and row["closest"] and row["measured"] for row in rows)
-    return (
-        f"The verdicts are about {name}, the closest on {on} by equally many rows of every choice"
-        + "; measured in full, another is closer there" * (not kept)
-        + ("." if len(run.scans) > 1 else "; with no second text to judge on, no claim is judged.")
-    )
+    choices, on = run.paper["choices"], run.judging.chosen_on
+    for vectors, scale, keys in choices.filter("measured").select(CHOICE).head(1).rows():
+        alone = on is not None and len(run.scans) == 1
+        return (
+            f"The verdicts are about {vectors} vectors, {scale} length, {keys} keys, "
+            f"{chosen_words(choices, on)}"
+            + ("; with no second text to judge on, no claim is judged." if alone else ".")
+        )
+    return ""
 
 
 def _timing(timing: tuple[dict[str, Any], ...]) -> Part | None:

@@ -17,14 +17,7 @@ from headgauge.report.paper.geometry import geometry_in_files, geometry_on_page
 from headgauge.report.paper.overview import overview
 from headgauge.report.paper.sensitivity import sensitivity_in_files, sensitivity_on_page
 from headgauge.report.paper.shares import separability, vanishing
-from headgauge.report.paper.tables import (
-    Tables,
-    every_table,
-    of_choice,
-    of_text,
-    shown_choice,
-    switches,
-)
+from headgauge.report.paper.tables import Tables, of_choice, of_text, shown_choice, switches
 from headgauge.runs import text_folder
 
 _FORMATS = ("svg", "pdf")
@@ -33,8 +26,7 @@ PANEL_OF = {"fig2a": "fig2", "fig2b": "fig2", "fig2c": "fig2"}  # tables that sh
 
 def page_figures(paper: Tables, texts: Sequence[str], chosen_on: str | None) -> list[Figure]:
     """What the page shows of a run; a table that is empty has no figure."""
-    tables = every_table(paper)
-    shared = tuple(switches(tables, texts, chosen_on).values())
+    shared = switches(paper, texts, chosen_on)
     makers = {
         "vanishing": vanishing,
         "fig1": geometry_on_page,
@@ -44,8 +36,8 @@ def page_figures(paper: Tables, texts: Sequence[str], chosen_on: str | None) -> 
         "fig3": separability,
         "fig4": sensitivity_on_page,
     }
-    made = [make(tables) for name, make in makers.items() if tables[name].height]
-    return [replace(each, switches=(*shared, *each.switches)) for each in made]
+    made = [make(paper) for name, make in makers.items() if paper[name].height]
+    return [replace(figure, switches=(*shared, *figure.switches)) for figure in made]
 
 
 def reproduction_figures(
@@ -56,40 +48,28 @@ def reproduction_figures(
     `captions` has a line for each: the model, the text, what the figures stand on. They show the
     choice of vectors and keys that the verdicts are about; a panel without data says so.
     """
-    tables = every_table(paper)
-    mine = of_text(tables, text)
-    choice = shown_choice(mine)
-    curves = {name: of_choice(mine[name], choice) for name in ("fig2a", "fig2b", "fig2c", "fig3")}
-    shown = mine | curves | {"fig2c_tests": mine["fig2c_tests"].clear()}
-    made = {
-        "vanishing": vanishing(shown),
-        "fig1": geometry_in_files(shown),
-        "fig2": _side_by_side(shown),
-        "fig3": separability(shown),
-        "fig4": sensitivity_in_files(shown),
-        "choices": choices_figure(mine),
-        "rules": rules_figure(mine),
+    tables = of_text(paper, text)
+    choice = shown_choice(tables)
+    curves = {name: of_choice(tables[name], choice) for name in (*PANEL_OF, "fig3")}
+    one_choice = tables | curves | {"fig2c_tests": tables["fig2c_tests"].clear()}
+    figures = [make(one_choice) for make in (vanishing, geometry_in_files, _side_by_side)]
+    figures += [make(one_choice) for make in (separability, sensitivity_in_files)]
+    figures += [make(tables) for make in (choices_figure, rules_figure)]
+    shared, run = switches(one_choice, [text], None), captions[text]
+    return {"paper": overview(paper, captions)} | {
+        figure.name: replace(figure, switches=(*shared, *figure.switches), run=run)
+        for figure in figures
     }
-    shared = tuple(switches(shown, [text], None).values())
-    found = {
-        name: replace(figure, switches=(*shared, *figure.switches), run=captions[text])
-        for name, figure in made.items()
-    }
-    return {"paper": overview(tables, captions), **found}
 
 
 def _side_by_side(paper: Tables) -> Figure:
     """Figures 2a, 2b and 2c in one."""
-    three = [distances(paper, "length"), distances(paper, "top_n"), critical(paper)]
-    return Figure(
-        "fig2",
-        "Figure 2. Distance and critical N",
-        (*three[0].panels, *three[1].panels, three[2].panels[0]),
-        3,
-        switches=tuple(switch for each in three for switch in each.switches),
-        caption=tuple({each.text: each for one in three for each in one.caption}.values()),
-        on_page=False,
-    )
+    three = distances(paper, "length"), distances(paper, "top_n"), critical(paper)
+    panels = tuple(panel for figure in three for panel in figure.panels)
+    switches = tuple(switch for figure in three for switch in figure.switches)
+    caption = {each.text: each for figure in three for each in figure.caption}.values()
+    title = "Figure 2. Distance and critical N"
+    return Figure("fig2", title, panels, 3, switches, tuple(caption))
 
 
 def paper_figures(paper: Tables, captions: Mapping[str, str], folder: Path) -> list[Path]:

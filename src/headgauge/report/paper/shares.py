@@ -1,105 +1,82 @@
 """Lemma 1 and Figure 3: weights over L, separability over N."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from headgauge.registry.entry import GREY, Look
 from headgauge.registry.measures import CURVES, WEIGHT_BOUNDS, WEIGHTS
-from headgauge.registry.names import MODEL, rules
+from headgauge.registry.names import MODEL, RULE_NOTES, rules
 from headgauge.registry.published import PLATEAU
 from headgauge.report.captions import longest, span
 from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series, Switch
-from headgauge.report.paper.tables import (
-    AT,
-    Tables,
-    choice_of,
-    interval_words,
-    lines,
-    number_ticks,
-    sample_words,
-    sentence,
-    sentences,
-    switched,
-)
+from headgauge.report.paper import words
+from headgauge.report.paper.tables import AT, Tables, lines, over_l, over_n, switched
 
-SHARES = {name: entry for name, entry in CURVES.items() if name.startswith("separability")}
+SHARE = {"separability": CURVES["separability"]}
+SHARE_BOUNDS = {name: each for name, each in CURVES.items() if name.startswith("separability_")}
 PLATEAU_BAND = Mark(
     "y band", PLATEAU, f"the paper's {PLATEAU[0]:.2f} to {PLATEAU[1]:.2f}", in_legend=True
 )
 _FAR = 1e4  # a bound on a weight beyond it is told, not drawn: it would hide all the rest
 _GUIDE = Look(GREY, "longdash", width=0.8)
-_LENGTH = ("L, tokens in the window", "L")
+_TRIVIAL = Mark("y", (1.0,), "1: a bound above it says nothing", _GUIDE, in_legend=True)
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def vanishing(paper: Tables) -> Figure:
     """The weights over L, the bounds on the largest, and both again under every rule."""
     frame = paper["vanishing"]
-    own = frame.filter(pl.col("rule") == MODEL)
-    at = ("text", "rule")
-    told = own.filter(pl.col("measure") == "bound_printed")["mean"]
-    far = told.len() > 0 and float(told.min() or 0) > _FAR  # pyright: ignore
-    bounded: list[Series] = []
-    if own.filter(pl.col("measure").is_in(list(WEIGHT_BOUNDS)))["mean"].is_not_null().any():
-        bounded = lines(own, {"largest_weight": WEIGHTS["largest_weight"]}, "length", at=("text",))
-        for name, entry in WEIGHT_BOUNDS.items():
-            seen = not (far and name == "bound_printed")
-            bounded += lines(own, {name: entry}, "length", at=("text",), shown=seen)
-    trivial = Mark("y", (1.0,), "1: a bound above it says nothing", _GUIDE, in_legend=True)
-    weights = lines(frame, WEIGHTS, "length", at=at)
+    own = frame.filter(rule=MODEL)
     named = rules(frame["rule"].unique(maintain_order=True).to_list())
-    by_rule = [
-        lines(frame.filter(pl.col("measure") == name), named, "length", by="rule", at=("text",))
-        for name in ("largest_weight", "largest_off_sink")
-    ]
+    text = ("text",)
+    largest = lines(own, {"largest_weight": WEIGHTS["largest_weight"]}, "length", at=text)
+    bounds = lines(own, WEIGHT_BOUNDS, "length", at=text)
+    if far_words(own):
+        bounds = [replace(line, shown=line.name != "bound_printed") for line in bounds]
+    lengths = own["length"].unique().sort().to_list()
+    label = "1/L: the weight of every key if all were alike"
+    guide = Series("guide", label, _GUIDE, lengths, [1 / length for length in lengths])
 
-    def panel(
-        title: str, series: tuple[Series, ...], *marks: Mark, empty: str = "no weights in this run"
-    ) -> Panel:
-        x = Axis(*_LENGTH, log=True, can_log=True, ticks=number_ticks(frame["length"]))
+    def panel(title: str, series: Iterable[Series], *marks: Mark, empty: str = "") -> Panel:
         y = Axis("weight, mean over heads", log=True, can_log=True)
-        return Panel(title, x, y, series, marks, empty=empty)
+        none = empty or "no weights in this run"
+        return Panel(title, over_l(frame["length"]), y, tuple(series), marks, empty=none)
 
-    bounds = "(b) the largest weight and Corollary 1's bounds, model's own rule"
-    off_sink = "(d) largest off the first key, of the rest, by rule"
+    def by_rule(title: str, measure: str) -> Panel:
+        weights = lines(frame.filter(measure=measure), named, "length", by="rule", at=text)
+        return panel(title, [*weights, guide] if weights else ())
+
+    weights = lines(frame, WEIGHTS, "length", at=("text", "rule"))
+    bounded = "(b) the largest weight and Corollary 1's bounds, model's own rule"
     unbound = "no bound holds for this model's weights"
-    panels = (
-        panel("(a) weights", _with_guide(weights, own)),
-        panel(bounds, tuple(bounded), trivial, empty=unbound),
-        panel("(c) largest weight, by rule", _with_guide(by_rule[0], own)),
-        panel(off_sink, _with_guide(by_rule[1], own)),
-    )
     return Figure(
         "vanishing",
         "Lemma 1. Weights over L",
-        panels,
+        (
+            panel("(a) weights", [*weights, guide] if weights else ()),
+            panel(bounded, [*largest, *bounds] if bounds else (), _TRIVIAL, empty=unbound),
+            by_rule("(c) largest weight, by rule", "largest_weight"),
+            by_rule("(d) largest off the first key, of the rest, by rule", "largest_off_sink"),
+        ),
         2,
         caption=(
-            *sentences(own, ("text",), vanishing_words, interval_words, far_words),
-            sentence(rule_words(list(named))),
+            *words.sentences(own, text, vanishing_words, words.intervals, far_words),
+            words.sentence(rule_words(list(named))),
         ),
     )
 
 
-def _with_guide(series: list[Series], frame: pl.DataFrame) -> tuple[Series, ...]:
-    """1/L beside the weights."""
-    lengths = frame["length"].unique().sort().to_list()
-    label = "1/L: the weight of every key if all were alike"
-    guide = Series("guide", label, _GUIDE, lengths, [1 / length for length in lengths])
-    return (*series, guide) if series else ()
-
-
 def far_words(rows: pl.DataFrame) -> str:
     """What Corollary 1 gives where it is too far above the others to be drawn."""
-    values = rows.filter(pl.col("measure") == "bound_printed")["mean"].drop_nulls()
-    if values.is_empty() or float(values.min()) <= _FAR:  # pyright: ignore
+    values = rows.filter(pl.col("mean").is_finite(), measure="bound_printed")["mean"].sort()
+    if values.is_empty() or values[0] <= _FAR:
         return ""
-    powers = [round(math.log10(float(end))) for end in (values.min(), values.max())]  # pyright: ignore
-    told = dict.fromkeys(f"10{str(power).translate(_SUPERSCRIPT)}" for power in powers)
-    return f"Corollary 1 as printed gives {' to '.join(told)}, far above the axis of (b)"
+    powers = [round(math.log10(end)) for end in (values[0], values[-1])]
+    ends = dict.fromkeys(f"10{str(power).translate(_SUPERSCRIPT)}" for power in powers)
+    return f"Corollary 1 as printed gives {' to '.join(ends)}, far above the axis of (b)"
 
 
 def vanishing_words(own: pl.DataFrame) -> str:
@@ -113,34 +90,32 @@ def vanishing_words(own: pl.DataFrame) -> str:
 
 
 def rule_words(named: Sequence[str]) -> str:
-    if set(named) <= {MODEL}:
+    others = [name for name in named if name != MODEL]
+    if not others:
         return "no other rule was put on the logits in this run"
-    told = f"{len(named) - (MODEL in named)} other rules put on the same logits, no retraining"
-    notes = [entry.explanation for entry in rules(list(named)).values() if entry.explanation]
+    told = f"{len(others)} other rules put on the same logits, no retraining"
+    notes = [RULE_NOTES[name] for name in others if name in RULE_NOTES]
     return "; ".join([told, *notes])
 
 
 def separability(paper: Tables) -> Figure:
     """Figure 3: separability over N; L is a switch."""
-    frame = paper["fig3"].filter(pl.col("measure").is_in(list(SHARES)))
-    panels, switch = switched(
-        frame,
-        "length",
-        Switch("L", "L", ()),
-        lambda rows, length: share_panel(rows, f"L = {length}", AT),
-    )
-    told = (
-        "Boxes: quartiles over heads, whiskers to the extremes; line: their mean. The N are ours: "
-    )
+    frame = paper["fig3"].filter(pl.col("measure").is_in([*SHARE, *SHARE_BOUNDS]))
+
+    def panel(rows: pl.DataFrame, length: int) -> Panel:
+        return share_panel(rows, f"L = {length}", AT)
+
+    panels, switch = switched(frame, "length", Switch("L", "L", ()), panel)
     at = frame.with_columns(L=pl.col("length"))
+    boxes = "Boxes: quartiles over heads, whiskers to the extremes; line: their mean. "
     return Figure(
         "fig3",
         "Figure 3. Separability over N",
         panels,
         switches=switch,
         caption=(
-            *sentences(at, (*AT, "L"), choice_of, sample_words, interval_words),
-            Sentence(f"{told}the paper prints none."),
+            *words.sentences(at, (*AT, "L"), words.choice, words.sample, words.intervals),
+            Sentence(f"{boxes}The N are ours: the paper prints none."),
         ),
         width=3.4,
         panel_height=2.2,
@@ -150,14 +125,11 @@ def separability(paper: Tables) -> Figure:
 def share_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> Panel:
     """Boxes over heads, their mean and the bounds."""
     facts = {"median head": "median", "least": "minimum", "largest": "maximum"}
-    found = []
-    for name, entry in SHARES.items():
-        spread: dict[str, Any] = {"facts": facts, "boxes": True} if name == "separability" else {}
-        found += lines(frame, {name: entry}, "top_n", at=at, **spread)
+    series = lines(frame, SHARE, "top_n", at=at, facts=facts, boxes=True)
+    series += lines(frame, SHARE_BOUNDS, "top_n", at=at)
     none = "no separability in this run"
-    return Panel(title, *share_axes(frame), tuple(found), (PLATEAU_BAND,), empty=none)
+    return Panel(title, *share_axes(frame), tuple(series), (PLATEAU_BAND,), empty=none)
 
 
 def share_axes(frame: pl.DataFrame) -> tuple[Axis, Axis]:
-    x = Axis("N, tokens selected", "N", log=True, can_log=True, ticks=number_ticks(frame["top_n"]))
-    return x, Axis("N_s/N", "N_s/N", low=0.0, high=1.04)
+    return over_n(frame["top_n"]), Axis("N_s/N", "N_s/N", low=0.0, high=1.04)
