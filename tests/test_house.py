@@ -20,19 +20,18 @@ def allowed() -> dict[str, set[str]]:
     return {room: set(re.findall(r"\w+", names)) - {"nothing"} for room, names in found}
 
 
-def imports(path: Path, inside: bool) -> set[str]:
-    """The rooms a file imports: at its top, or only inside functions."""
+def imports(path: Path) -> tuple[set[str], set[str]]:
+    """The rooms a file imports at its top, and those inside functions."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    within = {
-        each
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        for each in ast.walk(function)
-    }
+    nodes = list(ast.walk(tree))
+    functions = [each for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    within = {each for function in functions for each in ast.walk(function)}
+    return _imported(set(nodes) - within), _imported(within)
+
+
+def _imported(nodes: set[ast.AST]) -> set[str]:
     found = set()
-    for node in ast.walk(tree):
-        if (node in within) is not inside:
-            continue
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "headgauge":
             parts = (node.module or "").split(".")
             found |= {parts[1]} if len(parts) > 1 else {each.name for each in node.names}
@@ -52,9 +51,10 @@ def test_a_room_imports_what_contributing_says(room: str):
     if room == "theory":  # the specification stands alone
         may = {room}
     for path in sorted((SOURCE / room).rglob("*.py")):
-        assert imports(path, inside=False) <= may, path
+        above, inside = imports(path)
+        assert above <= may, path
         if room != "cli":  # which delays what is heavy, so that --help is not
-            assert not imports(path, inside=True), f"{path}: an import inside a function"
+            assert not inside, f"{path}: an import inside a function"
 
 
 def test_the_rooms_stand_above_one_another():

@@ -12,26 +12,19 @@ from headgauge.scanning.grounds import Grounds
 from headgauge.simulation import Simulation
 
 
-def python(code: str) -> str:
+def test_a_plain_import_shows_every_name_brings_no_torch_and_all_packages_when_they_are_used():
+    code = """
+import headgauge, sys
+print(*dir(headgauge))
+print(hasattr(headgauge, "nonsense"), "torch" in sys.modules)
+print(headgauge.theory.normalization.coverage.heads_needed(.8, .99))
+print(headgauge.normalizers.get("entmax", alpha=1.5).name)
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def test_the_packages_are_there_after_a_plain_import():
-    code = "import headgauge; print(headgauge.normalizers.get('entmax', alpha=1.5).name)"
-    assert python(code) == "entmax"
-    assert (
-        python(
-            "import headgauge; print(headgauge.theory.normalization.coverage.heads_needed(.8, .99))"
-        )
-        == "3"
-    )
-
-
-def test_a_plain_import_shows_every_name_and_does_not_bring_torch():
-    code = "import headgauge, sys; print(*dir(headgauge), 'torch' in sys.modules)"
-    shown = python(code).split()
-    assert shown == [*sorted(headgauge.__all__), "False"]
+    names, without, *used = done.stdout.splitlines()
+    assert names.split() == sorted(headgauge.__all__)
+    assert without == "False False"
+    assert used == ["3", "entmax"]
 
 
 def test_every_name_that_is_shown_is_there():
@@ -52,7 +45,3 @@ def test_what_a_run_holds_is_an_attribute_and_what_is_worked_out_is_called(kind)
     # The first of the scans that a reproduction holds; tables by their names.
     held = {Reproduction: {"scan"}, ScanResult: {"heads", "curves", "samples", "depth"}}
     assert worked_out == held.get(kind, set())
-
-
-def test_an_unknown_attribute_is_an_attribute_error():
-    assert python("import headgauge; print(hasattr(headgauge, 'nonsense'))") == "False"

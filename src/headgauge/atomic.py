@@ -47,39 +47,39 @@ def whole_file(target: Path, needed: int | None = None) -> Iterator[Path]:
 
     `needed` is about how many bytes it will take, for the message if the disk is full.
     """
-    temporary = _temporary(target)
-    try:
-        with one_line(target, needed):
-            sweep(target.parent)
-            yield temporary
-            _flush(temporary)
-            os.replace(temporary, target)
-            _flush(target.parent)
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
+    with _beside(target, needed) as temporary:
+        yield temporary
+        _flush(temporary)
+        os.replace(temporary, target)
 
 
 @contextmanager
 def whole_folder(target: Path, needed: int | None = None) -> Iterator[Path]:
     """An empty folder to write to, which becomes `target`; one that stands there already stays."""
-    temporary = _temporary(target)
+    with _beside(target, needed) as temporary:
+        temporary.mkdir(parents=True)
+        yield temporary
+        for path in (*sorted(temporary.iterdir()), temporary):
+            _flush(path)
+        try:
+            temporary.rename(target)
+        except OSError:
+            if not target.is_dir():
+                raise
+
+
+@contextmanager
+def _beside(target: Path, needed: int | None) -> Iterator[Path]:
+    """A temporary name beside `target`, with nothing under it when the block has ended."""
+    name = f"{WRITING}{target.name[:_SHOWN]}-{_MACHINE}-{os.getpid()}-{secrets.token_hex(4)}"
+    temporary = target.with_name(name)
     try:
         with one_line(target, needed):
             sweep(target.parent)
-            temporary.mkdir(parents=True)
             yield temporary
-            for file in sorted(temporary.iterdir()):
-                _flush(file)
-            _flush(temporary)
-            try:
-                temporary.rename(target)
-            except OSError:
-                if not target.is_dir():
-                    raise
             _flush(target.parent)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)
 
 
 def folder_to_write(path: Path) -> None:
@@ -112,34 +112,24 @@ def locked(folder: Path) -> Iterator[None]:
     """
     path = folder / _LOCK
     with one_line(folder):
-        descriptor = _wait_for(path)
-        # Who held it before has removed the file: what was waited for is no longer the lock.
-        while not _is_at(descriptor, path):
+        while True:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            with suppress(OSError):
+                if sys.platform == "win32":
+                    msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+                else:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # Who held it before has removed the file: what was waited for is no longer the lock.
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), path.stat()):
+                    break
             os.close(descriptor)
-            descriptor = _wait_for(path)
     try:
         yield
     finally:
         with suppress(OSError):
             path.unlink()
         os.close(descriptor)
-
-
-def _wait_for(lock: Path) -> int:
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-    with suppress(OSError):
-        if sys.platform == "win32":
-            msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-        else:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return descriptor
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager
@@ -163,14 +153,13 @@ def sweep(folder: Path) -> None:
     for path in folder.glob(WRITING + "*"):
         # Whoever takes the lock next removes its file.
         if path.name != _LOCK and not _has_writer(path):
-            shutil.rmtree(path, ignore_errors=True)
-            if path.is_file():
-                path.unlink(missing_ok=True)
+            _remove(path)
 
 
-def _temporary(target: Path) -> Path:
-    name = f"{WRITING}{target.name[:_SHOWN]}-{_MACHINE}-{os.getpid()}-{secrets.token_hex(4)}"
-    return target.with_name(name)
+def _remove(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        path.unlink()
 
 
 def _has_writer(path: Path) -> bool:
@@ -204,11 +193,8 @@ def _flush(path: Path) -> None:
 
 def _error_number(error: Exception) -> int | None:
     """errno, which polars has only in its text: "... (os error 28)"."""
-    number = getattr(error, "errno", None)
-    if number is not None:
-        return number
     found = re.search(r"(?:os error |Errno )(\d+)", str(error))
-    return int(found[1]) if found else None
+    return int(found[1]) if found else getattr(error, "errno", None)
 
 
 def _room(target: Path, needed: int | None) -> str:

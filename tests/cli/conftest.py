@@ -13,3 +13,10 @@ def cli(capsys):
         return code, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """The page alone: most of a small run's time goes into its figures."""
+    for name in ("save_figures", "paper_figures"):
+        monkeypatch.setattr(f"headgauge.report.figures.{name}", lambda *_, **__: [])

@@ -1,7 +1,6 @@
 """Values that nobody means: every one is taken, or refused in one line with exit code 2."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -67,8 +66,7 @@ def one_line(told: tuple[int, str, str], what: str) -> None:
 
 
 def test_a_folder_can_be_made_of_any_names(tmp_path: Path) -> None:
-    text = SimpleNamespace(name="\x1b[31m\udcff" + "é" * 255)
-    plan: Any = SimpleNamespace(identity={"model": {"name": "a/" + "b" * 255}}, text=text)
-    place = tmp_path / default_folder(plan, "scan")
+    names = "a/" + "b" * 255, "\x1b[31m\udcff" + "é" * 255
+    place = tmp_path / default_folder("scan", {}, *names)
     place.mkdir(parents=True)
     assert place.name.startswith("scan-a--bbb")

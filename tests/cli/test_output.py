@@ -8,25 +8,21 @@ from rich.table import Table
 from headgauge.cli import output
 
 
-def test_progress_passes_items_through_and_is_silent_without_a_terminal():
+@pytest.mark.parametrize(
+    ("terminal", "quiet", "drawn"),
+    [(True, False, True), (False, False, False), (True, True, False)],
+)
+def test_bars_are_drawn_on_a_terminal_alone_and_quiet_beats_it(terminal, quiet, drawn):
     stream = io.StringIO()
-    notes = Console(file=stream, force_terminal=False)
-    assert list(output.progress(iter("abc"), 3, "letters", notes)) == ["a", "b", "c"]
-    assert stream.getvalue() == ""
-
-
-def test_progress_draws_on_a_terminal():
-    stream = io.StringIO()
-    notes = Console(file=stream, force_terminal=True, width=80)
-    assert list(output.progress(iter("abc"), 3, "letters", notes)) == ["a", "b", "c"]
-    assert "letters" in stream.getvalue()
-
-
-def test_quiet_beats_the_terminal():
-    stream = io.StringIO()
-    notes = Console(file=stream, force_terminal=True, quiet=True)
-    assert list(output.progress(iter("ab"), 2, "letters", notes)) == ["a", "b"]
-    assert stream.getvalue() == ""
+    notes = Console(file=stream, force_terminal=terminal, quiet=quiet, width=80)
+    with output.share_bar("letters", notes) as progress:
+        progress(0.5)
+    with output.part_bars(notes) as report:
+        report("words", 0.5)
+        report("lines", 0.5)
+    for label in ("letters", "words", "lines"):
+        assert (label in stream.getvalue()) is drawn
+    assert drawn or stream.getvalue() == ""
 
 
 def test_json_keeps_greek_letters(capsys):

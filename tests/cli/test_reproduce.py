@@ -1,9 +1,7 @@
 """`headgauge reproduce` and `headgauge report` for someone who has a GPT-2: here a small one with
 random weights, which every page and table must say."""
 
-import hashlib
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,13 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
-import headgauge
+from headgauge import models
 from headgauge.cli.results import reproduction_document
 from headgauge.measure.runner import default_threads
-from headgauge.paper import ReproduceSettings, Reproduction
+from headgauge.paper import ReproduceSettings, Reproduction, make_reproduction
 from headgauge.paper.choices import GUIDELINE_RULES
+from headgauge.runs import begun_settings, begun_units, text_folder
+from headgauge.runs.json_files import plain
 from headgauge.runs.paper_schema import PAPER_TABLES, UNTESTABLE
 
 WORDS = ["<unk>", "the", "prince", "<script>alert(1)</script>", "</td>", "war", "and", "peace"]
@@ -66,28 +66,22 @@ def asked(model: str, text: str, other_text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def run(asked: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run of two texts, measured from Python and drawn by the command, which finds
-    nothing left to measure."""
+    """A finished run of two texts."""
     from headgauge.cli.app import run as command
 
     out = tmp_path_factory.mktemp("runs") / "run"
-    texts = [asked[3], asked[5]]
-    free = frozenset({"length"})
-    settings = ReproduceSettings(windows=2, free=free, threads=default_threads(1, None))
-    headgauge.reproduce(asked[1], texts, settings=settings, out=out)
-    measured, timing = sums(out), (out / "timing.json").read_bytes()
     assert command([*asked, "--out", str(out), "--quiet"]) == 0
-    assert sums(out).items() > measured.items()
-    assert (out / "timing.json").read_bytes() == timing
     return out
 
 
-def sums(folder: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.suffix in (".parquet", ".png", ".svg", ".pdf")
-    }
+def test_python_would_find_nothing_left_to_measure(run: Path, asked: list[str]) -> None:
+    free = frozenset({"length"})
+    settings = ReproduceSettings(windows=2, free=free, threads=default_threads(1, None))
+    source = models.ModelSource(asked[1], None, "cpu", None)
+    plan = make_reproduction(source, [asked[3], asked[5]], settings)
+    assert begun_settings(run) == plain(plan.identity)
+    for name, text in plan.texts.items():
+        assert begun_units(run / "texts" / text_folder(name)) == {unit.key for unit in text.units}
 
 
 def test_what_a_run_leaves(run: Path) -> None:
@@ -180,6 +174,20 @@ def test_the_document(run: Path) -> None:
     assert any("for choosing" in line for line in document["stands_on"])
 
 
+def test_the_page_again_and_its_tables_as_markdown(cli: Any, run: Path, undrawn: None) -> None:
+    page = run / "report.html"
+    drawn = page.read_bytes()
+    page.unlink()
+    code, out, err = cli("report", str(run))
+    assert code == 0, err
+    assert str(page) in out
+    assert page.read_bytes() == drawn
+    code, out, err = cli("report", str(run), "--markdown")
+    assert (code, err) == (0, "")
+    assert "| claim |" in out
+    assert "random weights" in out
+
+
 def test_other_texts_are_another_run(cli: Any, run: Path, model: str, text: str) -> None:
     code, out, err = cli(
         "reproduce", model, "--text", text, "--windows", "2", "--out", str(run), "--quiet"
@@ -189,7 +197,7 @@ def test_other_texts_are_another_run(cli: Any, run: Path, model: str, text: str)
     assert err.count("\n") == 1
 
 
-def test_quick_and_the_report_again(cli: Any, model: str, text: str, tmp_path: Path) -> None:
+def test_quick(cli: Any, model: str, text: str, tmp_path: Path, undrawn: None) -> None:
     code, out, err = cli(
         "reproduce", model, "--text", text, "--quick", "--rules", "none", "--vectors", "value",
         "--keys", "visible", "--out", str(tmp_path / "run"),
@@ -206,15 +214,6 @@ def test_quick_and_the_report_again(cli: Any, model: str, text: str, tmp_path: P
     assert "nothing is judged" in judging["stands"][0]
     assert not (tmp_path / "run" / "choosing").exists()
     assert out.rstrip().endswith("report.html")
-    before, page = sums(tmp_path / "run"), tmp_path / "run" / "report.html"
-    drawn = page.read_bytes()
-    page.unlink()
-    shutil.rmtree(tmp_path / "run" / "figures")
-    code, out, err = cli("report", str(tmp_path / "run"))
-    assert code == 0, err
-    assert str(page) in out
-    assert sums(tmp_path / "run") == before
-    assert page.read_bytes() == drawn
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import errno
 import io
 import json
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,16 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
+from headgauge.cli.app import run
 from model_families import case
 
 WORDS = ["<unk>", "the", "prince", "said", "well", "war", "and", "peace", "was", "not", "over"]
 
 
-@pytest.fixture
-def model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder with safetensors and a tokenizer that knows a few words."""
-    folder = tmp_path / "tiny-llama"
+    folder = tmp_path_factory.mktemp("models") / "tiny-llama"
     case("llama", "sdpa").model.save_pretrained(folder)
     words = Tokenizer(WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>"))
     words.pre_tokenizer = Whitespace()  # type: ignore[assignment]
@@ -30,122 +33,111 @@ def model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
         tokenizer_object=words, unk_token="<unk>", chat_template=template
     )
     tokenizer.save_pretrained(folder)
-    capsys.readouterr()  # transformers' own progress bar
     return str(folder)
 
 
-@pytest.fixture
-def text(tmp_path: Path) -> str:
-    file = tmp_path / "story.txt"
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("texts") / "story.txt"
     file.write_text(" ".join(WORDS[1 + (i * i + i // 3) % 10] for i in range(200)))
     return str(file)
 
 
+@pytest.fixture(scope="module")
+def usual(model: str, text: str) -> list[str]:
+    sizes = ["--length", "32", "--windows", "2", "--top-n", "1,2,4,16"]
+    return ["scan", model, "--text", text, *sizes]
+
+
 @pytest.fixture
-def scan(cli: Any, model: str, text: str, tmp_path: Path) -> Any:
+def scan(cli: Any, usual: list[str], tmp_path: Path) -> Any:
     """Run it; what a test gives comes last and wins."""
-
-    def call(*options: str, out: str = "run") -> tuple[int, str, str]:
-        usual = ["--text", text, "--length", "32", "--windows", "2", "--top-n", "1,2,4,16"]
-        return cli("scan", model, *usual, "--out", str(tmp_path / out), *options)
-
-    return call
+    return lambda *options: cli(*usual, "--out", str(tmp_path / "run"), *options)
 
 
-def test_tables_figures_and_manifest(scan: Any, tmp_path: Path) -> None:
-    code, out, err = scan()
-    assert code == 0, err
+ALL = ["--depth", "--rows", "--target-length"]
+
+
+@pytest.fixture(scope="module")
+def whole(
+    usual: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[str], str, str]:
+    """A run with all that can be asked for, in the folder that is named for it; its command, and
+    what it printed."""
+    place = tmp_path_factory.mktemp("whole")
+    with chdir(place), redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        assert run([*usual, *ALL, "4096"]) == 0, err.getvalue()
+    (folder,) = (place / "runs").iterdir()
+    return folder, [*usual, *ALL], out.getvalue(), err.getvalue()
+
+
+def test_tables_figures_and_manifest(whole: Any) -> None:
+    folder, _, out, err = whole
     for expected in ("8 heads, the worst first", "Layers", "Verdicts", "Loss per window of 32"):
         assert expected in out
     assert "tiny-llama: 2 layers × 4 heads" in err
     assert "story.txt (asked for): 200 tokens, 2 × 32 from token 0" in err
-    run = tmp_path / "run"
-    assert len(pl.read_parquet(run / "heads.parquet")) == 2 * 8
-    assert len(pl.read_parquet(run / "curves.parquet")) == 2 * 8 * 4
-    samples = pl.read_parquet(run / "samples.parquet")
+    assert folder.name.startswith("scan-tiny-llama-story.txt-")
+    assert f"out    runs/{folder.name}\n" in err
+    lengths, windows, heads = 4, 2, 8
+    assert len(pl.read_parquet(folder / "heads.parquet")) == lengths * windows * heads
+    curves = pl.read_parquet(folder / "curves.parquet").filter(length=32)
+    assert len(curves) == windows * heads * 4
+    samples = pl.read_parquet(folder / "samples.parquet")
     assert set(samples["key_text"]) <= set(WORDS)
-    manifest = json.loads((run / "manifest.json").read_text())
+    manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["status"] == "finished"
     assert manifest["settings"]["top_ns"] == [1, 2, 4, 16]
-    assert str(tmp_path) not in json.dumps(manifest)
+    assert str(folder.parent) not in json.dumps(manifest)
     for measure in ("heads", "entropy", "sink_weight", "jacobian_norm", "separability"):
         for kind in ("png", "svg"):
-            assert (run / "figures" / f"{measure}.{kind}").stat().st_size > 1000
-    assert not (run / "rows.parquet").exists()
+            assert (folder / "figures" / f"{measure}.{kind}").stat().st_size > 1000
 
 
-def test_json(scan: Any) -> None:
-    code, out, err = scan("--json", "--quiet", "--rows")
-    assert (code, err) == (0, "")
-    document = json.loads(out)
-    assert next(iter(document)) == "warnings"
-    assert len(document["heads"]) == 8
-    assert len(document["loss"]) == 2
-    assert {"verdict", "heads", "share"} <= set(document["counts"][0])
-    assert (Path(document["folder"]) / "rows.parquet").is_file()
+def test_the_folder_is_named_for_the_run(whole: Any, cli: Any) -> None:
+    """For the settings, not for what is asked of the tables."""
+    folder, asked, *_ = whole
+    for options, same in ((["64", "--lengths", "4,8,16"], True), (["64", "--seed", "3"], False)):
+        code, _, err = cli(*asked, *options, "--estimate")
+        assert code == 0, err
+        assert (f"out    runs/{folder.name}\n" in err) is same
 
 
-def test_depth(scan: Any, cli: Any, tmp_path: Path) -> None:
-    code, out, err = scan("--depth")
-    assert code == 0, err
+def test_depth(whole: Any) -> None:
+    folder, _, out, _ = whole
     assert "Depth: Pre-LN's prediction beside it" in out
-    assert [line.split()[0] for line in out.split("Depth:")[1].splitlines()[4:7]] == [
-        "0",
-        "1",
-        "after",
-    ]
+    rows = [line.split()[0] for line in out.split("Depth:")[1].splitlines()[4:7]]
+    assert rows == ["0", "1", "after"]
     assert "All 2 layers have a norm before the attention and none on what it adds" in out
     assert "depth.parquet" in out
-    figure = tmp_path / "run" / "figures" / "depth.png"
-    figure.unlink()
-    code, _, err = cli("report", str(tmp_path / "run"))
-    assert code == 0, err
-    assert figure.is_file()
+    assert (folder / "figures" / "depth.png").is_file()
 
 
-def test_depth_as_json(scan: Any) -> None:
-    code, out, _ = scan("--depth", "--json")
-    assert code == 0
+def test_json_of_a_run_that_is_there(whole: Any, cli: Any, tmp_path: Path, undrawn: None) -> None:
+    """Nothing is left to measure; other thresholds and another target are asked of its tables."""
+    folder, asked, *_ = whole
+    file = tmp_path / "mine.toml"
+    file.write_text("[inactive.output_ratio]\nvalue = 50\n")
+    before = json.loads((folder / "manifest.json").read_text())["outlook"]
+    assert before["target"] == 4096
+    more = ["64", "--lengths", "4,8,16", "--thresholds", str(file), "--out", str(folder)]
+    code, out, err = cli(*asked, *more, "--json", "--quiet")
+    assert (code, err) == (0, "")
     found = json.loads(out)
+    assert next(iter(found)) == "warnings"
+    assert len(found["heads"]) == 8
+    assert len(found["loss"]) == 8
+    assert {"verdict", "heads", "share"} <= set(found["counts"][0])
+    assert {each["verdict"]: each["heads"] for each in found["counts"]}["inactive"] == 8
+    assert (Path(found["folder"]) / "rows.parquet").is_file()
     assert found["scheme"]["scheme"] == "pre_ln"
     assert "norm before" in found["scheme"]["evidence"]
     assert [row["layer"] for row in found["depth"]] == [0, 1, 2]
     assert found["depth"][1]["predicted_radius"] > found["depth"][0]["predicted_radius"]
     assert {row["scheme"] for row in found["depth_curves"]} >= {"post_ln", "ngpt"}
-
-
-def test_choices(scan: Any, tmp_path: Path) -> None:
-    code, _, err = scan(
-        "--vectors", "value,hidden", "--keys", "both", "--layers", "1", "--heads", "0-1", "--raw",
-        "--precision", "float64", "--top-n", "1-3", "--offset", "7",
-    )  # fmt: skip
-    assert code == 0, err
-    curves = pl.read_parquet(tmp_path / "run" / "curves.parquet")
-    assert len(curves) == 2 * 2 * 3 * 2 * 2
-    assert set(curves["scale"]) == {"raw"}
-    assert set(curves["layer"]) == {1}
-    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
-    assert manifest["units"]["w0001-L00032"]["start"] == 39
-
-
-def test_the_trend_over_length(scan: Any, tmp_path: Path) -> None:
-    code, out, err = scan("--target-length", "4096")
-    assert code == 0, err
-    assert "Outlook at 4096 tokens" in out
-    assert "4 lengths leave 2 degrees of freedom for the misfit of the law" in out
-    assert "never tested: 4096 tokens are 128 times the longest length" in out
-    assert "up to 4 times (128 tokens here)" in out
-    assert set(pl.read_parquet(tmp_path / "run" / "heads.parquet")["length"]) == {4, 8, 16, 32}
-    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
-    assert manifest["outlook"]["target"] == 4096
-    assert "target" not in json.dumps(manifest["settings"])
-    # Another target is asked of the same tables.
-    code, out, err = scan("--target-length", "64", "--lengths", "4,8,16", "--json")
-    assert code == 0, err
-    found = json.loads(out)
-    told = json.loads((tmp_path / "run" / "manifest.json").read_text())["outlook"]
+    told = json.loads((folder / "manifest.json").read_text())["outlook"]
     assert told["verdicts"] == found["outlook"]
-    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    page = (folder / "report.html").read_text(encoding="utf-8")
     assert '"outlook":{"target":64,' in page
     assert {"now", "target", "certainly"} <= set(found["outlook"][0])
     said = found["outlook_grounds"]
@@ -155,6 +147,34 @@ def test_the_trend_over_length(scan: Any, tmp_path: Path) -> None:
     assert "4 lengths leave 2 degrees of freedom" in said["notes"][0]
 
 
+def test_choices(scan: Any, tmp_path: Path, undrawn: None) -> None:
+    code, out, err = scan(
+        "--vectors", "value,hidden", "--keys", "both", "--layers", "1", "--heads", "0-1", "--raw",
+        "--precision", "float64", "--top-n", "1-3", "--offset", "7",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "Depth" not in out
+    curves = pl.read_parquet(tmp_path / "run" / "curves.parquet")
+    assert len(curves) == 2 * 2 * 3 * 2 * 2
+    assert set(curves["scale"]) == {"raw"}
+    assert set(curves["layer"]) == {1}
+    assert not (tmp_path / "run" / "rows.parquet").exists()
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["units"]["w0001-L00032"]["start"] == 39
+
+
+def test_the_trend_over_length(whole: Any) -> None:
+    folder, _, out, _ = whole
+    assert "Outlook at 4096 tokens" in out
+    assert "4 lengths leave 2 degrees of freedom for the misfit of the law" in out
+    assert "never tested: 4096 tokens are 128 times the longest length" in out
+    assert "up to 4 times (128 tokens here)" in out
+    assert set(pl.read_parquet(folder / "heads.parquet")["length"]) == {4, 8, 16, 32}
+    assert "target" not in json.dumps(
+        json.loads((folder / "manifest.json").read_text())["settings"]
+    )
+
+
 def test_an_estimate_runs_nothing(scan: Any, tmp_path: Path) -> None:
     code, out, _ = scan("--estimate")
     assert code == 0
@@ -162,30 +182,6 @@ def test_an_estimate_runs_nothing(scan: Any, tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
     code, out, _ = scan("--estimate", "--json")
     assert json.loads(out)["disk_bytes"] > 0
-
-
-def test_thresholds_of_ones_own(scan: Any, tmp_path: Path) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text("[inactive.output_ratio]\nvalue = 50\n")
-    code, out, err = scan("--thresholds", str(file), "--json")
-    assert code == 0, err
-    counts = {each["verdict"]: each["heads"] for each in json.loads(out)["counts"]}
-    assert counts["inactive"] == 8
-
-
-def test_the_folder_is_named_for_the_run(
-    cli: Any, model: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for length in ("16", "24", "16"):
-        code, _, err = cli(
-            "scan", model, "--text", text, "--length", length, "--windows", "1", "--top-n", "1",
-            "--layers", "0", "--heads", "0",
-        )  # fmt: skip
-        assert code == 0, err
-    folders = sorted(path.name for path in (tmp_path / "runs").iterdir())
-    assert len(folders) == 2
-    assert all(name.startswith("scan-tiny-llama-story.txt-") for name in folders)
 
 
 def test_defaults_fit_model_and_text(cli: Any, model: str, text: str) -> None:
@@ -200,7 +196,7 @@ def test_defaults_fit_model_and_text(cli: Any, model: str, text: str) -> None:
         assert f"note   {note}\n" in err
 
 
-def test_prompts_of_ones_own(cli: Any, model: str, tmp_path: Path) -> None:
+def test_prompts_of_ones_own(cli: Any, model: str, tmp_path: Path, undrawn: None) -> None:
     prompts = tmp_path / "prompts.jsonl"
     lines = ["the prince said", "well war and peace was not over " * 4, "the war was over"]
     prompts.write_text("".join(json.dumps({"prompt": line}) + "\n" for line in lines))
@@ -297,9 +293,9 @@ def test_models_that_are_none(cli: Any, tmp_path: Path, monkeypatch: pytest.Monk
         assert line in err
 
 
-def test_a_folder_with_another_run(scan: Any) -> None:
-    assert scan()[0] == 0
-    code, _, err = scan("--quiet", "--seed", "3")
+def test_a_folder_with_another_run(cli: Any, whole: Any) -> None:
+    folder, asked, *_ = whole
+    code, _, err = cli(*asked, "4096", "--quiet", "--seed", "3", "--out", str(folder))
     assert code == 2
     assert "seed is 0 there, 3 here" in err
 

@@ -1,8 +1,10 @@
 """A small run with made-up numbers, from the tests or as a process of its own that can be killed.
 
-python small_run.py DIR SEED [EVENT]: opens the run, makes its units in an order drawn from SEED and
-merges them. With EVENT, the process kills itself with SIGKILL at that many-eth opening, renaming or
-removal of a file; without, it prints how many there were.
+python small_run.py DIR: opens the run, makes its units and merges them.
+
+python small_run.py: the same for each line `SEED EVENT DIR` that comes in, in a process of its own,
+with the units in an order drawn from SEED. It kills itself with SIGKILL at the EVENT-th opening,
+renaming or removal of a file. A line with its exit code and the number of events goes out.
 """
 
 import os
@@ -26,6 +28,7 @@ from headgauge.runs import (
     UnitKey,
     UnitTables,
     frame_schema,
+    write_unit,
 )
 from headgauge.runs.columns import Column, columns
 from headgauge.runs.manifest import first_manifest
@@ -155,24 +158,40 @@ def make(folder: Path, seed: int) -> None:
     left = sorted(set(KEYS) - run.finished())
     random.Random(seed).shuffle(left)
     for key in left:
-        run.add(unit_tables(key, with_paper=False))
+        write_unit(run.path, unit_tables(key, with_paper=False))
     run.merge(KEYS)
 
 
-def main(folder: str, seed: str, event: str = "0") -> None:
+def make_watched(folder: str, seed: int, event: int, counted: int) -> None:
+    """A run that ends at an event; each is a byte to the descriptor `counted`."""
     seen = 0
 
     def watch(name: str, arguments: tuple) -> None:
         nonlocal seen
         if name in WATCHED and folder in str(arguments[0]):
             seen += 1
-            if seen == int(event):
+            os.write(counted, b".")
+            if seen == event:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(watch)
-    make(Path(folder), int(seed))
-    print(seen)
+    make(Path(folder), seed)
+
+
+def serve() -> None:
+    """Forked, not started anew: polars has no threads yet, and importing it takes a second."""
+    for line in sys.stdin:
+        seed, event, folder = line.rstrip("\n").split(" ", 2)
+        counted, counting = os.pipe()
+        child = os.fork()
+        if child == 0:
+            make_watched(folder, int(seed), int(event), counting)
+            os._exit(0)
+        os.close(counting)
+        _, status = os.waitpid(child, 0)
+        with os.fdopen(counted, "rb") as seen:
+            print(os.waitstatus_to_exitcode(status), len(seen.read()), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    make(Path(sys.argv[1]), 0) if sys.argv[1:] else serve()

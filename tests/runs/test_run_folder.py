@@ -20,6 +20,7 @@ from headgauge.runs import (
     begun_units,
     load_run,
     manifest,
+    write_unit,
 )
 from headgauge.runs.manifest_file import changed_manifest
 from headgauge.runs.schema import KEYS as TABLE_KEYS
@@ -75,17 +76,17 @@ def test_the_manifest_is_finished(made, small_run):
 def test_rows_are_there_on_request_only(small_run, tmp_path):
     run = RunFolder.open(tmp_path, {})
     run.describe(small_run.described({}))
-    run.add(small_run.unit_tables(UnitKey(0, 8), with_rows=False))
+    write_unit(run.path, small_run.unit_tables(UnitKey(0, 8), with_rows=False))
     run.merge([UnitKey(0, 8)])
     assert load_run(tmp_path).rows is None
-    run.add(small_run.unit_tables(UnitKey(1, 8)))
+    write_unit(run.path, small_run.unit_tables(UnitKey(1, 8)))
     with pytest.raises(InputError, match="only one of w0000-L00008 and w0001-L00008 has the table"):
         run.merge([UnitKey(0, 8), UnitKey(1, 8)])
 
 
 def test_units_that_are_missing_are_counted(small_run, tmp_path):
     run = RunFolder.open(tmp_path, {})
-    run.add(small_run.unit_tables(UnitKey(0, 8)))
+    write_unit(run.path, small_run.unit_tables(UnitKey(0, 8)))
     with pytest.raises(InputError, match=r"2 of 3 units are missing, the first is w0001-L00008$"):
         run.merge([UnitKey(2, 8), UnitKey(1, 8), UnitKey(0, 8)])
     assert bytes_of(tmp_path) == {}
@@ -95,11 +96,12 @@ def test_units_that_are_missing_are_counted(small_run, tmp_path):
 
 
 def test_order_and_process_do_not_show(made, small_run, tmp_path):
-    for seed in (1, 2):
-        command = [sys.executable, small_run.__file__, str(tmp_path / str(seed)), str(seed)]
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-        assert bytes_of(tmp_path / str(seed)) == bytes_of(made)
-        found, expected = manifest_of(tmp_path / str(seed)), manifest_of(made)
+    small_run.make(tmp_path / "here", seed=1)
+    command = [sys.executable, small_run.__file__, str(tmp_path / "elsewhere")]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    for place in ("here", "elsewhere"):
+        assert bytes_of(tmp_path / place) == bytes_of(made)
+        found, expected = manifest_of(tmp_path / place), manifest_of(made)
         del found["times"], expected["times"]
         assert found == expected
 
@@ -215,7 +217,7 @@ def test_a_folders_name_is_no_pattern(name, small_run, made, tmp_path, monkeypat
     run = RunFolder.open(name, {})
     run.describe(small_run.described({}))
     for key in small_run.KEYS[:2]:
-        run.add(small_run.unit_tables(key, with_paper=False))
+        write_unit(run.path, small_run.unit_tables(key, with_paper=False))
     run.merge(small_run.KEYS[:2])
     found = load_run(name)
     assert found.tables["heads"].select("window", "length").n_unique() == 2
@@ -353,7 +355,7 @@ def test_a_described_run_keeps_its_state(tmp_path, small_run):
     with changed_manifest(tmp_path) as there:
         there["times"]["started"] = begun
     run.describe(described({"a": 1}, notes=("first",)))
-    run.add(small_run.unit_tables(UnitKey(0, 8)))
+    write_unit(run.path, small_run.unit_tables(UnitKey(0, 8)))
     run.merge([UnitKey(0, 8)])
     again = RunFolder.open(tmp_path, {"a": 1})
     again.describe(described({"a": 1}, notes=("first", "second")))
@@ -399,6 +401,6 @@ def test_what_was_begun_can_be_asked_without_opening(tmp_path, unit):
     assert begun_units(tmp_path / "none") == set()
     run = RunFolder.open(tmp_path / "run", {"threads": 2})
     assert begun_units(run.path) == set()
-    run.add(unit)
+    write_unit(run.path, unit)
     assert begun_settings(run.path) == {"threads": 2}
     assert begun_units(run.path) == {unit.key}

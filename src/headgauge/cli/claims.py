@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headgauge.cli.output import JsonOption, QuietOption, print_json, progress, stderr, stdout
+from headgauge.cli.output import JsonOption, QuietOption, print_json, share_bar, stderr, stdout
 
 if TYPE_CHECKING:
     from headgauge.claims import Outcome
@@ -42,7 +42,11 @@ def command(
 
     wanted = claims.CLAIMS if claim_id is None else (claims.find(claim_id),)
     notes = stderr(quiet)
-    outcomes = list(progress(claims.run(wanted), len(wanted), "checking claims", notes))
+    outcomes = []
+    with share_bar("checking claims", notes) as progress:
+        for outcome in claims.run(wanted):
+            outcomes.append(outcome)
+            progress(len(outcomes) / len(wanted))
     if as_json:
         print_json([outcome.as_dict() for outcome in outcomes])
     elif claim_id is not None:

@@ -5,21 +5,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
+from rich import progress as bars
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TaskID,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.segment import Segment
 from rich.status import Status
 from rich.text import Text
@@ -32,8 +22,6 @@ JsonOption = Annotated[
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")
 ]
-
-Item = TypeVar("Item")
 
 
 class _Console(Console):
@@ -71,26 +59,12 @@ def print_json(data: object) -> None:
     print(re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
-def progress(items: Iterable[Item], total: int, label: str, notes: Console) -> Iterator[Item]:
-    """Yield the items while a bar on stderr counts them; nothing where stderr is no terminal."""
-    with _bar(notes, MofNCompleteColumn(), TimeElapsedColumn()) as bar:
-        task = bar.add_task(label, total=total)
-        for item in items:
-            yield item
-            bar.advance(task)
-
-
 @contextmanager
 def share_bar(label: str, notes: Console) -> Iterator[Callable[[float], None]]:
     """A bar with the remaining time; call it with the share that is done. It shows itself at the
     first call, so that nothing flickers where there was nothing to do."""
-    with _bar(
-        notes,
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=False),
-    ) as bar:
+    left = bars.TextColumn("left"), bars.TimeRemainingColumn(elapsed_when_finished=False)
+    with _bar(notes, bars.TaskProgressColumn(), bars.TimeElapsedColumn(), *left) as bar:
         task = bar.add_task(label, total=1.0, visible=False)
         yield lambda done: bar.update(task, completed=done, visible=True)
 
@@ -98,8 +72,8 @@ def share_bar(label: str, notes: Console) -> Iterator[Callable[[float], None]]:
 @contextmanager
 def part_bars(notes: Console) -> Iterator[Callable[[str, float], None]]:
     """A bar for each named part, shown from its first call on."""
-    with _bar(notes, TaskProgressColumn(), TimeElapsedColumn()) as bar:
-        tasks: dict[str, TaskID] = {}
+    with _bar(notes, bars.TaskProgressColumn(), bars.TimeElapsedColumn()) as bar:
+        tasks: dict[str, bars.TaskID] = {}
 
         def report(part: str, share: float) -> None:
             if part not in tasks:
@@ -116,10 +90,11 @@ def size(number: int) -> str:
     return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.1f} MB"
 
 
-def _bar(notes: Console, *columns: ProgressColumn) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
+def _bar(notes: Console, *columns: bars.ProgressColumn) -> bars.Progress:
+    """Nothing is drawn where stderr is no terminal."""
+    return bars.Progress(
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
         *columns,
         console=notes,
         transient=True,

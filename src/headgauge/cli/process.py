@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from pathlib import Path
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 10.0  # seconds in which a command that was asked to end may put away what it has
 _folder: "Path | None" = None
 _asked: int | None = None  # the signal that asked it to end
-_told = False
+_said = False
 
 
 class Ended(BaseException):
@@ -44,7 +45,7 @@ def works_in(folder: "Path") -> None:
 def main(run: Callable[[], int]) -> NoReturn:
     """Run a command whose exit code becomes the process's."""
     code = 0
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup and the like stay what they are
             signal.signal(number, _end)
     try:
@@ -61,7 +62,7 @@ def main(run: Callable[[], int]) -> NoReturn:
         # Whatever came out of it: an import that was interrupted may say it in its own way.
     if _asked is not None:
         _leave()  # putting away libraries takes seconds, and an interrupt in there would be noise
-    for number in (signal.SIGINT, signal.SIGTERM):  # all is said; Python's own end has no handler
+    for number in _SIGNALS:  # all is said; Python's own end has no handler
         if signal.getsignal(number) is _end:
             signal.signal(number, signal.SIG_DFL)
     sys.exit(code)
@@ -74,7 +75,7 @@ def _end(number: int, _frame: object) -> None:
     _asked = number
     # Threads and finalisers that fall over the same exception have nothing to add, nor have the
     # warnings of libraries whose work is broken off.
-    sys.unraisablehook = threading.excepthook = _silent
+    sys.unraisablehook = threading.excepthook = lambda _: None
     warnings.simplefilter("ignore")
     patience = threading.Timer(_PATIENCE, _leave)
     patience.daemon = True
@@ -82,28 +83,18 @@ def _end(number: int, _frame: object) -> None:
     raise Ended
 
 
-def _silent(_told: Any) -> None:
-    pass
-
-
 def _leave() -> NoReturn:
-    """At once, whatever else is going on."""
+    """At once, whatever else is going on; the first to leave says why."""
+    global _said
     assert _asked is not None
-    _tell()
-    os._exit(128 + _asked)
-
-
-def _tell() -> None:
-    global _told
-    if _told:
-        return
-    _told = True
+    said, _said = _said, True
     what = "interrupted" if _asked == signal.SIGINT else "ended by SIGTERM"
     how = "start again" if _folder is None or not _folder.exists() else f"go on in {_folder}"
     line = printable(f"headgauge: {what}; repeat the command to {how}") + "\n"
     cursor = "\x1b[?25h" if os.isatty(2) else ""  # a bar that was broken off had hidden it
     with contextlib.suppress(OSError):
-        os.write(2, (cursor + line).encode(errors="backslashreplace"))
+        os.write(2, b"" if said else (cursor + line).encode(errors="backslashreplace"))
+    os._exit(128 + _asked)
 
 
 def printable(text: str) -> str:

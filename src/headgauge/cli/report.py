@@ -1,7 +1,7 @@
 """`headgauge report`: draw a run's page and figures again, from what it stored."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -32,7 +32,8 @@ def command(
     from headgauge.paper.result import Reproduction
     from headgauge.reading import read_run
     from headgauge.report.figures import draw
-    from headgauge.scanning import ScanResult, read_thresholds
+    from headgauge.report.paper_tables import paper_markdown
+    from headgauge.scanning import read_thresholds
     from headgauge.simulation import Simulation
 
     if markdown:
@@ -40,17 +41,20 @@ def command(
             raise InputError(
                 f"{folder} has no reproduction of the paper: make one with headgauge reproduce"
             )
-        print(printable(_markdown(Reproduction.load(folder))))
+        found = Reproduction.load(folder)
+        told = found.judging.stands, found.judging.chosen_on, found.warnings()
+        print(printable(paper_markdown(found.paper, found.timing, *told)))
         return
     changed = None if thresholds is None else read_thresholds(thresholds)
     run = read_run(folder)
-    if changed is not None and isinstance(run, Simulation):
-        raise InputError(f"{folder}: a simulation has no verdicts that thresholds could change")
-    if changed is not None and isinstance(run, Reproduction):
-        scans = {text: scan.with_thresholds(changed) for text, scan in run.scans.items()}
-        run = replace(run, scans=scans)
-    elif changed is not None and isinstance(run, ScanResult):
-        run = run.with_thresholds(changed)
+    if changed is not None:
+        if isinstance(run, Simulation):
+            raise InputError(f"{folder}: a simulation has no verdicts that thresholds could change")
+        if isinstance(run, Reproduction):
+            scans = {text: scan.with_thresholds(changed) for text, scan in run.scans.items()}
+            run = replace(run, scans=scans)
+        else:
+            run = run.with_thresholds(changed)
     with stderr(quiet).status("drawing"):
         drawn = draw(run)
     if json_output:
@@ -58,10 +62,3 @@ def command(
     else:
         stdout().print(f"{len(drawn) - 1} figure files in {folder / 'figures'}", soft_wrap=True)
         stdout().print(f"open {drawn[0]}", soft_wrap=True)
-
-
-def _markdown(found: Any) -> str:
-    from headgauge.report.paper_tables import paper_markdown
-
-    told = found.judging.stands, found.judging.chosen_on, found.warnings()
-    return paper_markdown(found.paper, found.timing, *told)

@@ -2,17 +2,9 @@
 
 from pathlib import Path
 
-from headgauge.cli import results
+from headgauge.cli import results, running
 from headgauge.cli.output import print_json, share_bar, stderr
 from headgauge.cli.process import works_in
-from headgauge.cli.running import (
-    default_folder,
-    default_texts,
-    fetched,
-    look_at,
-    one_model,
-    opening,
-)
 from headgauge.options.commands import ReproduceOptions
 
 
@@ -26,22 +18,19 @@ def run(asked: ReproduceOptions) -> None:
     """
     # torch and transformers take seconds: not for --help.
     from headgauge import paper
-    from headgauge.models import ModelSource
     from headgauge.paper.reproducing import run_reproduction
     from headgauge.report.figures import draw
 
-    name = one_model(asked.model, asked.model_option)
     notes = stderr(asked.quiet)
-    texts = [look_at(each) for each in asked.text or ()]
+    texts = [running.look_at(each) for each in asked.text or ()]
     settings = paper.reproduce_settings(asked)
-    source = ModelSource(name, asked.dtype, asked.device or "cpu", asked.revision)
-    with notes.status(f"loading {name}"):
-        source.open()
-    read = [fetched(each, notes) for each in texts] or default_texts(notes, only_first=asked.quick)
+    source = running.open_model(asked, notes)
+    read = [running.fetched(each, notes) for each in texts]
+    read = read or running.default_texts(notes)[: 1 if asked.quick else None]
     plan = paper.make_reproduction(source, read, settings)
-    place = Path(asked.out or default_folder(plan.first, "reproduce", plan.identity))
-    for line in opening(plan.first, place, list(plan.texts.values())):
-        notes.print(line, style="dim", soft_wrap=True)
+    names = plan.identity["model"]["name"], plan.first.text.name
+    place = Path(asked.out or running.default_folder("reproduce", plan.identity, *names))
+    running.opening(plan.first, place, notes, list(plan.texts.values()))
     if asked.estimate:
         results.show_estimate(paper.estimate_reproduction(plan), asked.json_output)
         return

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 def show_estimate(needed: "Estimate", json_output: bool) -> None:
     """What a run would need, alone on stdout."""
     if json_output:
-        print_json(
-            {"seconds": needed.seconds, "memory_bytes": needed.memory, "disk_bytes": needed.disk}
-        )
+        sizes = {"memory_bytes": needed.memory, "disk_bytes": needed.disk}
+        print_json({"seconds": needed.seconds, **sizes})
     else:
         stdout().print(f"about {needs(needed)}")
 
@@ -107,8 +106,8 @@ def show_scan(result: "ScanResult", target: int | None, drawn: list[Path]) -> No
         _lines(result.outlook_grounds(target).notes())
     _lines([*_losses(result), *result.notes()])
     kept = [f"{name}.parquet" for name in result.manifest["tables"]]
-    figures = {path.stem for path in drawn if path.suffix != ".html"}
-    _show_files(result.folder, [*kept, "manifest.json", f"figures/ ({len(figures)})"], drawn)
+    figures = len({path.stem for path in drawn[1:]})
+    _show_files(result.folder, drawn, *kept, "manifest.json", f"figures/ ({figures})")
 
 
 def show_reproduction(result: "Reproduction", drawn: list[Path]) -> None:
@@ -127,8 +126,8 @@ def show_reproduction(result: "Reproduction", drawn: list[Path]) -> None:
     _lines(result.notes())
     figures = len({path.with_suffix("") for path in drawn[1:]})
     texts = f"texts/ ({len(result.scans)} runs)"
-    kept = [f"paper/ ({len(paper)} tables)", texts, f"figures/ ({figures})", "manifest.json"]
-    _show_files(result.folder, kept, drawn)
+    tables = f"paper/ ({len(paper)} tables)"
+    _show_files(result.folder, drawn, tables, texts, f"figures/ ({figures})", "manifest.json")
 
 
 def show_simulation(result: "Simulation", drawn: list[Path]) -> None:
@@ -146,8 +145,8 @@ def show_simulation(result: "Simulation", drawn: list[Path]) -> None:
     took = ", ".join(f"{name} {spent:.1f} s" for name, spent in seconds if name != "collapse")
     _lines([*result.manifest["notes"], f"took   {took}"])
     figures = ", ".join(sorted({path.stem for path in drawn[1:]}))
-    kept = [f"dynamics/ ({len(tables)} tables)", "manifest.json", f"figures/ ({figures})"]
-    _show_files(result.folder, kept, drawn)
+    kept = f"dynamics/ ({len(tables)} tables)"
+    _show_files(result.folder, drawn, kept, "manifest.json", f"figures/ ({figures})")
 
 
 def _show_warnings(lines: Sequence[str]) -> None:
@@ -162,7 +161,7 @@ def _lines(lines: Sequence[str]) -> None:
         stdout().print(line, soft_wrap=True)
 
 
-def _show_files(folder: Path | None, kept: Sequence[str], drawn: list[Path]) -> None:
+def _show_files(folder: Path | None, drawn: list[Path], *kept: str) -> None:
     """What the run's folder holds, the page last: it is what a reader opens."""
     _lines([f"{folder}: {', '.join(kept)}, report.html", f"open {drawn[0]}"])
 
@@ -171,14 +170,11 @@ def _losses(result: "ScanResult") -> list[str]:
     """The loss of every window: weights that were read wrongly would show here."""
     longest = result.heads["length"].max()
     found = [
-        unit["loss"]
+        f"{float(unit['loss']):.2f}"
         for name, unit in result.manifest["units"].items()
         if int(name.rpartition("L")[2]) == longest and unit["loss"] is not None
     ]
-    if not found:
-        return []
-    numbers = ", ".join(f"{float(loss):.2f}" for loss in found)
-    splits = result.manifest["splits"]
-    bos = splits and splits.get("bos")
+    bos = (result.manifest["splits"] or {}).get("bos")
     begin = f", each beginning with BOS ({bos['why']})" if bos and bos["put"] else ""
-    return [f"Loss per window of {longest} tokens{begin}: {numbers} nats"]
+    line = f"Loss per window of {longest} tokens{begin}: {', '.join(found)} nats"
+    return [line] if found else []

@@ -1,8 +1,9 @@
-"""What the commands that run a model share: model, text, the folder's name, the opening lines."""
+"""What the commands that run share: model, text, the folder's name, the opening lines."""
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +13,25 @@ from rich.console import Console
 from headgauge.cli.output import share_bar
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
+from headgauge.options.commands import ReproduceOptions, ScanOptions
 
 if TYPE_CHECKING:
+    from headgauge.models import ModelSource
     from headgauge.scanning import Plan
 
 
-def one_model(argument: str | None, option: str | None) -> str:
-    """The model's name, whichever way it was given."""
-    if argument is not None and option is not None and argument != option:
-        raise InputError(f"two models were given, {argument} and {option}: give one")
-    return next((name for name in (argument, option) if name is not None), "default")
+def open_model(asked: ScanOptions | ReproduceOptions, notes: Console) -> "ModelSource":
+    """The model, whichever way it was named, loaded."""
+    from headgauge.models import ModelSource
+
+    name = asked.model_option if asked.model is None else asked.model
+    if asked.model_option not in (None, name):
+        raise InputError(f"two models were given, {name} and {asked.model_option}: give one")
+    name = "default" if name is None else name
+    source = ModelSource(name, asked.dtype, asked.device or "cpu", asked.revision)
+    with notes.status(f"loading {name}"):
+        source.open()
+    return source
 
 
 def look_at(name: str | None, string: str | None = None, chat: bool = False) -> Any:
@@ -48,41 +58,44 @@ def fetched(seen: Any, notes: Console) -> Any:
 
     if seen is not None and not isinstance(seen, str):
         return seen
-    with share_bar("downloading War and Peace", notes) as progress:
-        return models.read_text(seen, lambda done, total: progress(done / total if total else 0.0))
+    with _downloading(notes) as progress:
+        return models.read_text(seen, progress)
 
 
-def default_texts(notes: Console, only_first: bool = False) -> list[Any]:
-    """All texts that can be had without a name, or only the first."""
+def default_texts(notes: Console) -> list[Any]:
+    """All texts that can be had without a name."""
     from headgauge import models
 
+    with _downloading(notes) as progress:
+        return models.default_texts(progress)
+
+
+@contextmanager
+def _downloading(notes: Console) -> Iterator[Callable[[int, int | None], None]]:
     with share_bar("downloading War and Peace", notes) as progress:
-        found = models.default_texts(lambda done, total: progress(done / total if total else 0.0))
-    return found[:1] if only_first else found
+        yield lambda done, total: progress(done / total if total else 0.0)
 
 
-def default_folder(plan: "Plan", command: str, identity: dict[str, Any] | None = None) -> Path:
+def default_folder(command: str, identity: dict[str, Any], *names: str) -> Path:
     """A name that says what is in it; another choice of settings is another folder."""
-    known = plan.identity if identity is None else identity
-    digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:8]
-    known = plan.identity["model"]["name"].replace("/", "--")
-    # Both names are a user's: whatever they hold, a file system must take what is made of them.
-    name = printable(f"{command}-{known}-{plan.text.name}").encode(errors="ignore")[:200]
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
+    # Names of models and texts are a user's: a file system must take what is made of them.
+    name = printable("-".join((command, *names)).replace("/", "--")).encode(errors="ignore")[:200]
     return Path("runs") / f"{name.decode(errors='ignore')}-{digest}"
 
 
-def opening(plan: "Plan", place: Path, texts: Sequence["Plan"] | None = None) -> list[str]:
-    """Model, text or texts, folder: what a reader checks before waiting."""
-    loaded = plan.loaded
+def opening(plan: "Plan", place: Path, notes: Console, texts: Sequence["Plan"]) -> None:
+    """Model, texts, folder: what a reader checks before waiting."""
+    loaded, facts = plan.loaded, plan.loaded.facts
     weights = f", {loaded.quantisation} weights" if loaded.quantisation else ""
-    facts = loaded.facts
-    lines = [
+    said = (loaded.note, *(note for each in texts for note in each.notes))
+    for line in (
         f"model  {loaded.name}: {facts.layers} layers × {facts.heads} heads{weights}",
-        *(f"text   {_text_line(each)}" for each in texts or [plan]),
+        *(f"text   {_text_line(each)}" for each in texts),
         f"out    {place}",
-    ]
-    notes = (loaded.note, *(note for each in texts or [plan] for note in each.notes))
-    return lines + [f"note   {note}" for note in dict.fromkeys(notes) if note]
+        *(f"note   {note}" for note in dict.fromkeys(said) if note),
+    ):
+        notes.print(line, style="dim", soft_wrap=True)
 
 
 def _text_line(plan: "Plan") -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from headgauge.cli import results
 from headgauge.cli.output import print_json, share_bar, size, stderr
 from headgauge.cli.process import works_in
-from headgauge.cli.running import default_folder, fetched, look_at, one_model, opening
+from headgauge.cli.running import default_folder, fetched, look_at, open_model, opening
 from headgauge.errors import LARGEST, InputError, check_whole
 from headgauge.options.commands import ScanOptions
 
@@ -23,28 +23,26 @@ def run(asked: ScanOptions) -> None:
     """
     # torch and transformers take seconds: not for --help.
     from headgauge import scanning
-    from headgauge.models import ModelSource
     from headgauge.report.figures import draw
+    from headgauge.runs import begun_units
 
     target = asked.target_length
     if target is not None:
         check_whole("--target-length", target, 2, LARGEST)
     notes = stderr(asked.quiet)
-    name = one_model(asked.model, asked.model_option)
     seen = look_at(asked.text, asked.text_string, asked.chat)
     changed = None if asked.thresholds is None else scanning.read_thresholds(asked.thresholds)
     settings = scanning.scan_settings(asked, target)
-    source = ModelSource(name, asked.dtype, asked.device or "cpu", asked.revision)
-    with notes.status(f"loading {name}"):
-        source.open()
+    source = open_model(asked, notes)
     plan = scanning.scan_plan(source, fetched(seen, notes), settings)
-    place = Path(asked.out or default_folder(plan, "scan"))
-    for line in opening(plan, place):
-        notes.print(line, style="dim", soft_wrap=True)
-    needs = scanning.estimate(plan, asked.jobs, None if asked.estimate else _left(plan, place))
+    names = plan.identity["model"]["name"], plan.text.name
+    place = Path(asked.out or default_folder("scan", plan.identity, *names))
+    opening(plan, place, notes, [plan])
     if asked.estimate:
-        results.show_estimate(needs, asked.json_output)
+        results.show_estimate(scanning.estimate(plan, asked.jobs, None), asked.json_output)
         return
+    left = {unit.key for unit in plan.units} - begun_units(place)
+    needs = scanning.estimate(plan, asked.jobs, len(left))
     works_in(place)
     _check_disk(needs, place)
     if needs.seconds > _LONG:
@@ -56,17 +54,11 @@ def run(asked: ScanOptions) -> None:
     if target is not None:
         result = result.keep_outlook(target)
     with notes.status("drawing"):
-        figures = draw(result)
+        drawn = draw(result)
     if asked.json_output:
         print_json(results.scan_document(result, target))
     else:
-        results.show_scan(result, target, figures)
-
-
-def _left(plan: Any, place: Path) -> int:
-    from headgauge.runs import begun_units
-
-    return len({unit.key for unit in plan.units} - begun_units(place))
+        results.show_scan(result, target, drawn)
 
 
 def _check_disk(needs: Any, place: Path) -> None:

@@ -1,13 +1,9 @@
 """`headgauge simulate`: tokens as particles on the sphere, under six normalisation schemes."""
 
-import hashlib
-import json
-from pathlib import Path
-from typing import Any
-
 from headgauge.cli import results
 from headgauge.cli.output import part_bars, print_json, stderr
 from headgauge.cli.process import works_in
+from headgauge.cli.running import default_folder
 from headgauge.options import keywords
 from headgauge.options.commands import SimulateOptions
 
@@ -25,7 +21,7 @@ def run(asked: SimulateOptions) -> None:
 
     notes = stderr(asked.quiet)
     settings = simulation.SimulationSettings(**keywords(asked))
-    place = asked.out or Path("runs") / f"simulate-{_digest(settings.as_dict())}"
+    place = asked.out or default_folder("simulate", settings.as_dict())
     works_in(place)
     notes.print(f"out    {place}", style="dim", soft_wrap=True)
     with part_bars(notes) as progress:
@@ -36,7 +32,3 @@ def run(asked: SimulateOptions) -> None:
         print_json(results.simulation_document(found, drawn))
     else:
         results.show_simulation(found, drawn)
-
-
-def _digest(settings: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]

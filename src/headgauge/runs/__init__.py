@@ -16,16 +16,16 @@ with `RunFolder`, by units or by tables:
     run = RunFolder.open("out", settings)          run = RunFolder.open("out", settings, SIMULATION)
     run.describe(manifest(settings, "cpu", …))     run.describe(manifest(settings, "cpu", …))
     for key in keys - run.finished():              if not run.has("rates"):
-        run.add(measure(key))                          run.write("rates", frame)
+        write_unit(Path("out"), unit(key))             run.write("rates", frame)
     run.merge(keys)                                run.finish(notes)
 """
 
 from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, Layout, text_folder
 from headgauge.runs.manifest import Data, EdgeToken, Manifest, Model, Splits, UnitFacts, manifest
 from headgauge.runs.manifest_file import begun_settings
-from headgauge.runs.run_folder import Run, RunFolder, begun_units, load_run
+from headgauge.runs.run_folder import Run, RunFolder, load_run
 from headgauge.runs.schema import CurveRow, DepthCurveRow, DepthRow, HeadRow, frame_schema
-from headgauge.runs.units import UnitKey, UnitTables, write_unit
+from headgauge.runs.units import UnitKey, UnitTables, begun_units, write_unit
 
 __all__ = [
     "REPRODUCTION",

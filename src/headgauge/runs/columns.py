@@ -5,18 +5,8 @@ Words become names of files and headings, so that none may come from a file unse
 """
 
 import sys
-from dataclasses import dataclass, fields
 from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 Vectors = Literal["value", "hidden", "embedding", "final"]
 Scale = Literal["unit", "raw"]  # the length of the vectors
@@ -54,8 +44,7 @@ Part = Annotated[float, Range(_TINY, 1, "not above 0 and up to 1")]  # on an axi
 Size = Annotated[int, Range(1, _HUGE, "below 1")]
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """What a column may hold: numbers, maybe of a range, texts, or one of a few words; null if it
     is `optional`."""
 
@@ -68,7 +57,7 @@ class Column:
 def columns(row: type) -> dict[str, Column]:
     """The columns of a table whose rows are of this type."""
     hints = get_type_hints(row, include_extras=True)
-    return {field.name: _column(hints[field.name]) for field in fields(row)}
+    return {name: _column(hint) for name, hint in hints.items()}
 
 
 def _column(hint: Any) -> Column:

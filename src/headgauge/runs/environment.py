@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
 
@@ -13,15 +14,8 @@ import psutil
 from headgauge import __version__
 
 PACKAGES = (
-    "torch",
-    "transformers",
-    "numpy",
-    "numba",
-    "polars",
-    "tokenizers",
-    "safetensors",
-    "gguf",
-    "joblib",
+    *("torch", "transformers", "numpy", "numba", "polars"),
+    *("tokenizers", "safetensors", "gguf", "joblib"),
 )
 
 
@@ -53,13 +47,8 @@ def source_code() -> SourceCode:
     if package == root / "src" / "headgauge" and (root / ".git").exists():
         commit = _git(root, "rev-parse", "--verify", "HEAD")
         changes = _git(root, "status", "--porcelain", "--", "src/headgauge")
-    known = commit is not None and changes is not None
-    return SourceCode(
-        name="headgauge",
-        version=__version__,
-        commit=commit,
-        dirty=bool(changes) if known else None,
-    )
+    dirty = None if commit is None or changes is None else bool(changes)
+    return SourceCode(name="headgauge", version=__version__, commit=commit, dirty=dirty)
 
 
 def hardware(device: str, gpu: str | None = None) -> Hardware:
@@ -77,16 +66,15 @@ def hardware(device: str, gpu: str | None = None) -> Hardware:
 
 def software() -> dict[str, str | None]:
     """Versions by name; None for a package that is not installed."""
-    found: dict[str, str | None] = {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-    }
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = None
-    return found
+    around = {"python": platform.python_version(), "platform": platform.platform()}
+    return around | {name: _version(name) for name in PACKAGES}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _git(root: Path, *arguments: str) -> str | None:
@@ -106,16 +94,12 @@ def _git(root: Path, *arguments: str) -> str | None:
 
 
 def _cpu_model() -> str:
-    try:
+    said = None
+    with suppress(OSError):
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-        found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-        if found:
-            return found[1].strip()
-    except OSError:
-        pass
-    if platform.system() == "Darwin":
+        said = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    if said is None and platform.system() == "Darwin":
         asked = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
         done = subprocess.run(asked, capture_output=True, text=True, check=False)
-        if done.stdout.strip():
-            return done.stdout.strip()
-    return platform.processor() or platform.machine()
+        said = re.search("(.+)", done.stdout)
+    return said[1].strip() if said else platform.processor() or platform.machine()

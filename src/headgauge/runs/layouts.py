@@ -52,8 +52,8 @@ def text_folder(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip(".-") or "text"
 
 
-class _Told(TypedDict):
-    """The settings that a simulation's views tell."""
+class _ShownSettings(TypedDict):
+    """The settings that figures and page of a simulation show."""
 
     tokens: int
     dim: int
@@ -92,5 +92,9 @@ _DESCRIBED = {"model": Model, "data": Data, "splits": Splits, "model.facts": Fac
 SCAN = Layout("run", TABLES, "", ON_REQUEST, needs=_DESCRIBED, damage=_scan_damage)
 REPRODUCTION = Layout("reproduction", PAPER_TABLES, "paper", damage=_paper_damage)
 SIMULATION = Layout(
-    "simulation", DYNAMICS_TABLES, "dynamics", needs={"settings": _Told}, damage=_dynamics_damage
+    "simulation",
+    DYNAMICS_TABLES,
+    "dynamics",
+    needs={"settings": _ShownSettings},
+    damage=_dynamics_damage,
 )

@@ -145,36 +145,31 @@ def manifest(
 ) -> Manifest:
     """The manifest of a run that starts now, with the code, machine and packages at hand;
     `described` has what else there is to say before the run, by its key."""
-    around = {
-        "source_code": source_code(),
-        "hardware": hardware(device, gpu),
-        "software": software(),
-    }
-    return plain({**first_manifest(settings), **described, **around})
+    around = {"source_code": source_code(), "hardware": hardware(device, gpu)}
+    return plain({**first_manifest(settings), **described, **around, "software": software()})
 
 
 def first_manifest(settings: Mapping[str, Any]) -> Manifest:
     """What a folder holds before the run has been described."""
-    return plain(
-        Manifest(
-            format=FORMAT,
-            status="running",
-            research_type="",
-            pseudocode="",
-            source_code=None,
-            data=None,
-            splits=None,
-            model=None,
-            settings=dict(settings),
-            seeds={},
-            hardware=None,
-            software={},
-            notes=[],
-            units={},
-            tables={},
-            times=Times(started=now(), finished=None, resumed=0, seconds={}, units={}),
-        )
+    made = Manifest(
+        format=FORMAT,
+        status="running",
+        research_type="",
+        pseudocode="",
+        source_code=None,
+        data=None,
+        splits=None,
+        model=None,
+        settings=dict(settings),
+        seeds={},
+        hardware=None,
+        software={},
+        notes=[],
+        units={},
+        tables={},
+        times=Times(started=now(), finished=None, resumed=0, seconds={}, units={}),
     )
+    return plain(made)
 
 
 def keep_facts(made: Manifest, facts: Mapping[str, UnitFacts]) -> None:

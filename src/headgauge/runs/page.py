@@ -3,49 +3,24 @@
 import inspect
 import re
 import sys
-from dataclasses import is_dataclass
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import get_args, get_type_hints, is_typeddict
 
-from headgauge.runs.dynamics_schema import GammaRow, SwarmRow
-from headgauge.runs.environment import Hardware, SourceCode
+from headgauge.runs import dynamics_schema, paper_schema, schema
 from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, Layout
-from headgauge.runs.manifest import (
-    Data,
-    EdgeToken,
-    Manifest,
-    Model,
-    Outlook,
-    Splits,
-    TableRecord,
-    Times,
-    UnitRecord,
-)
-from headgauge.runs.paper_schema import CriticalRow
-from headgauge.runs.schema import (
-    HEAD,
-    KEYS,
-    UNIT,
-    CurveRow,
-    InWindow,
-    OfHead,
-    PaperCurveRow,
-)
-
-RECORDS = (
-    *(SourceCode, Data, Splits, EdgeToken, Model, Hardware, UnitRecord, TableRecord, Times),
-    Outlook,
-)
+from headgauge.runs.manifest import Manifest
 
 # What names a row is explained once in the source, and in each table here.
 _EXPLAINED = {
-    InWindow: UNIT,
-    OfHead: HEAD,
-    CurveRow: ("top_n", "vectors", "scale", "keys"),
-    PaperCurveRow: ("rule",),
-    CriticalRow: ("expected",),
-    GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
-    SwarmRow: ("dim", "weights", "seeds"),
+    schema.InWindow: schema.UNIT,
+    schema.OfHead: schema.HEAD,
+    schema.CurveRow: ("top_n", "vectors", "scale", "keys"),
+    schema.PaperCurveRow: ("rule",),
+    paper_schema.CriticalRow: ("expected",),
+    dynamics_schema.GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
+    dynamics_schema.SwarmRow: ("dim", "weights", "seeds"),
 }
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
@@ -61,31 +36,38 @@ def render(page: str) -> str:
     made anew."""
     made = {layout.name: _layout_tables(layout) for layout in (SCAN, REPRODUCTION, SIMULATION)}
     made["manifest"] = [_table(Manifest)]
-    for record in RECORDS:
-        made["manifest"] += [
-            f"### {record.__name__}\n",
-            f"{inspect.getdoc(record)}\n",
-            _table(record),
-        ]
+    for record in dict.fromkeys(parts(Manifest)):
+        about = f"### {record.__name__}\n\n{inspect.getdoc(record)}\n"
+        made["manifest"] += [about, _table(record)]
     part = re.compile(r"(<!-- tables of a (\w+) -->\n\n).*?(?=<!-- end -->)", re.DOTALL)
     return part.sub(lambda found: found[1] + "\n".join(made[found[2]]) + "\n", page)
 
 
+def parts(record: type) -> Iterator[type]:
+    """The records inside a record, each before what is inside it."""
+    for hint in get_type_hints(record).values():
+        for part in (hint, *get_args(hint)):
+            if is_typeddict(part):
+                yield part
+                yield from parts(part)
+
+
 def _layout_tables(layout: Layout) -> list[str]:
     """A section for the tables of each type of rows."""
-    parts = []
+    sections = []
     for row in dict.fromkeys(layout.tables.values()):
         names = [name for name, each in layout.tables.items() if each is row]
         heading = ", ".join(str(layout.file(Path(), name)) for name in names)
-        parts += [f"## {heading}\n", f"{inspect.getdoc(row)}\n", _table(row)]
+        about = f"{inspect.getdoc(row)}\n"
         if layout is SCAN:
-            key = ", ".join(f"`{column}`" for column in KEYS[names[0]])
-            parts[-2] = f"{inspect.getdoc(row)} Key: {key}.\n"
+            key = ", ".join(f"`{column}`" for column in schema.KEYS[names[0]])
+            about = f"{inspect.getdoc(row)} Key: {key}.\n"
         else:
             module = inspect.getdoc(inspect.getmodule(row)) or ""
-            about = dict(re.findall(r"\w+/(\w+)\.parquet +\w+ +(.+)", module))
-            parts.insert(-2, "; ".join(f"`{name}`: {about[name]}" for name in names) + ".\n")
-    return parts
+            said = dict(re.findall(r"\w+/(\w+)\.parquet +\w+ +(.+)", module))
+            about = "; ".join(f"`{name}`: {said[name]}" for name in names) + f".\n\n{about}"
+        sections += [f"## {heading}\n", about, _table(row)]
+    return sections
 
 
 def _table(record: type) -> str:
@@ -97,16 +79,16 @@ def _table(record: type) -> str:
 
 def fields(record: type) -> list[tuple[str, str, str]]:
     """Name, type and comment of each field, as they stand in the source; inherited ones first."""
-    known = _known() if is_dataclass(record) else {}
+    known = {} if issubclass(record, dict) else _explained()
     return [
         (name, kind, text or known.get(name, ""))
         for part in reversed(record.__mro__)
-        if is_dataclass(part) or part is record
+        if part.__module__.startswith("headgauge.")
         for name, kind, text in _written(part)
     ]
 
 
-def _known() -> dict[str, str]:
+def _explained() -> dict[str, str]:
     return {
         name: text
         for record, names in _EXPLAINED.items()

@@ -5,7 +5,6 @@ DIR/heads.parquet, …   its tables, where its layout (`layouts`) has them
 DIR/units/…            the pieces that those of a scan are made of (`units`)
 """
 
-import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,43 +14,20 @@ import polars as pl
 
 from headgauge.atomic import folder_to_write, one_line, sweep, whole_file
 from headgauge.errors import InputError
+from headgauge.runs import manifest_file, tables, units
 from headgauge.runs.json_files import check_form, plain
 from headgauge.runs.layouts import SCAN, Layout
-from headgauge.runs.manifest import Manifest, TableRecord, keep_facts, now
-from headgauge.runs.manifest_file import (
-    MANIFEST,
-    begin_or_take_up,
-    changed_manifest,
-    differences,
-    find_manifest,
-)
-from headgauge.runs.tables import (
-    AGAIN,
-    checked,
-    height,
-    join_tables,
-    scan_table,
-    sha256,
-    write_table,
-)
-from headgauge.runs.units import (
-    UNITS,
-    UnitKey,
-    UnitTables,
-    is_whole,
-    read_unit,
-    remove_unit,
-    unit_folder,
-    write_unit,
-)
+from headgauge.runs.manifest import Manifest, keep_facts, now
+from headgauge.runs.manifest_file import MANIFEST, changed_manifest, find_manifest
+from headgauge.runs.units import UNITS, UnitKey
 
 _SURROUNDINGS = ("source_code", "hardware", "software")
 
 
 @dataclass(eq=False)
 class RunFolder:
-    """A run that is being made: by units, which are merged, or table by table. Open it once;
-    workers may `add` units through copies of it."""
+    """A run that is being made: by units, which `units.write_unit` writes and which are merged, or
+    table by table."""
 
     path: Path
     manifest: Manifest
@@ -65,7 +41,7 @@ class RunFolder:
         path = Path(path)
         folder_to_write(path)
         # The manifest comes first: a folder without one that holds anything is foreign.
-        made = begin_or_take_up(path, settings)
+        made = manifest_file.begin_or_take_up(path, settings)
         for place in (UNITS, layout.folder):
             sweep(path / place)
         return cls(path, made, layout)
@@ -89,17 +65,13 @@ class RunFolder:
         """The units that are whole; what is damaged is removed."""
         done = set()
         with one_line(self.path / UNITS):
-            keys = begun_units(self.path)
+            keys = units.begun_units(self.path)
         for key in sorted(keys):
-            if is_whole(self.path, key):
+            if units.is_whole(self.path, key):
                 done.add(key)
             else:
-                remove_unit(self.path, key)
+                units.remove_unit(self.path, key)
         return done
-
-    def add(self, unit: UnitTables) -> None:
-        """Write a unit; see `write_unit`."""
-        write_unit(self.path, unit)
 
     def merge(self, keys: Iterable[UnitKey]) -> None:
         """Put the tables of these units together and finish the manifest.
@@ -107,26 +79,27 @@ class RunFolder:
         Units are sorted inside and come in the order of their keys, so the tables are sorted too.
         """
         ordered = sorted(set(keys))
-        missing = [key.name for key in ordered if not is_whole(self.path, key)]
+        missing = [key.name for key in ordered if not units.is_whole(self.path, key)]
         if missing or not ordered:
             raise InputError(
                 f"{self.path} cannot be finished: {len(missing)} of {len(ordered)} units are "
                 "missing" + (f", the first is {missing[0]}" if missing else "")
             )
-        units = {key: read_unit(self.path, key) for key in ordered}
-        first = units[ordered[0]]["tables"]
-        for key, unit in units.items():
+        found = {key: units.read_unit(self.path, key) for key in ordered}
+        first = found[ordered[0]]["tables"]
+        for key, unit in found.items():
             if other := first.keys() ^ unit["tables"].keys():
                 raise InputError(
                     f"{self.path} cannot be finished: only one of {ordered[0].name} and {key.name} "
                     f"has the table {sorted(other)[0]}"
                 )
-        for name in first:
-            parts = [unit_folder(self.path, key) / f"{name}.parquet" for key in ordered]
-            join_tables(parts, self._file(name))
+        files = {name: self.layout.file(self.path, name) for name in first}
+        for name, file in files.items():
+            parts = [units.unit_folder(self.path, key) / f"{name}.parquet" for key in ordered]
+            tables.join_tables(parts, file)
         with changed_manifest(self.path) as made:
-            keep_facts(made, {key.name: unit["facts"] for key, unit in units.items()})
-            made["tables"] = {name: self._record(name) for name in first}
+            keep_facts(made, {key.name: unit["facts"] for key, unit in found.items()})
+            made["tables"] = {name: tables.table_record(file) for name, file in files.items()}
         self.finish()
 
     def has(self, name: str) -> bool:
@@ -144,13 +117,14 @@ class RunFolder:
 
     def write(self, name: str, frame: pl.DataFrame, seconds: float | None = None) -> None:
         """One table, whole or not at all, and the seconds it took."""
-        frame = checked(name, frame, self.layout.tables[name])
+        frame = tables.checked(name, frame, self.layout.tables[name])
+        file = self.layout.file(self.path, name)
         with changed_manifest(self.path) as made:
-            with one_line(self._file(name).parent):
-                self._file(name).parent.mkdir(exist_ok=True)
-            with whole_file(self._file(name)) as temporary:
-                write_table(temporary, frame)
-            made["tables"][name] = self._record(name)
+            with one_line(file.parent):
+                file.parent.mkdir(exist_ok=True)
+            with whole_file(file) as temporary:
+                tables.write_table(temporary, frame)
+            made["tables"][name] = tables.table_record(file)
             if seconds is not None:
                 made["times"]["seconds"][name] = round(seconds, 3)
         self.manifest = made
@@ -161,12 +135,6 @@ class RunFolder:
             made["status"], made["times"]["finished"] = "finished", now()
             made["notes"] = made["notes"] if notes is None else notes
         self.manifest = made
-
-    def _file(self, name: str) -> Path:
-        return self.layout.file(self.path, name)
-
-    def _record(self, name: str) -> TableRecord:
-        return TableRecord(rows=height(self._file(name)), sha256=sha256(self._file(name)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,28 +167,21 @@ def load_run(path: str | Path, layout: Layout = SCAN, names: Collection[str] | N
         check_form(path / MANIFEST, value, form, place)
     for name in found["units"]:
         if UnitKey.from_name(name) is None:
-            raise InputError(f"{path / MANIFEST} is damaged: {name!r} is no unit; {AGAIN}")
-    left_out = {name for name in layout.on_request if name not in found["tables"]} | {"rows"}
-    wanted = [name for name in names or layout.tables if name not in left_out]
-    tables = {name: _table(path, layout, found, name).collect() for name in wanted}
-    for name, said in layout.damage(tables):
-        raise InputError(f"{layout.file(path, name)} is damaged: {said}; {AGAIN}")
-    kept = "rows" in layout.on_request and "rows" in found["tables"]
-    rows = _table(path, layout, found, "rows") if kept else None
-    return Run(found, tables, rows, path)
+            raise InputError(f"{path / MANIFEST} is damaged: {name!r} is no unit; {tables.AGAIN}")
+    left_out = {name for name in layout.on_request if name not in found["tables"]}
+    wanted = [name for name in names or layout.tables if name not in {*left_out, "rows"}]
+    frames = {name: _table(path, layout, found, name).collect() for name in wanted}
+    for name, said in layout.damage(frames):
+        raise InputError(f"{layout.file(path, name)} is damaged: {said}; {tables.AGAIN}")
+    kept = "rows" in layout.on_request and "rows" not in left_out
+    return Run(found, frames, _table(path, layout, found, "rows") if kept else None, path)
 
 
 def _table(path: Path, layout: Layout, manifest: Manifest, name: str) -> pl.LazyFrame:
     if name not in manifest["tables"]:
-        raise InputError(f"{path} has no table {name}; {AGAIN}")
+        raise InputError(f"{path} has no table {name}; {tables.AGAIN}")
     written = manifest["tables"][name]["sha256"]
-    return scan_table(layout.tables[name], layout.file(path, name), written)
-
-
-def begun_units(path: str | Path) -> set[UnitKey]:
-    """The units a folder has, by their names alone: quick, for an estimate of what is left."""
-    places = Path(path, UNITS).iterdir() if os.path.isdir(Path(path, UNITS)) else ()
-    return {key for place in places if (key := UnitKey.from_name(place.name)) is not None}
+    return tables.scan_table(layout.tables[name], layout.file(path, name), written)
 
 
 def _changed(before: Manifest, after: Manifest) -> list[str]:
@@ -228,6 +189,7 @@ def _changed(before: Manifest, after: Manifest) -> list[str]:
     notes = []
     for part in _SURROUNDINGS:
         there, here = before[part], after[part]
-        if there and here and (changed := differences(there, here, "before", "after")):
+        changed = there and here and manifest_file.differences(there, here, "before", "after")
+        if changed:
             notes.append(f"taken up with another {part.replace('_', ' ')}: {changed}")
     return notes

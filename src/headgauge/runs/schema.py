@@ -1,31 +1,15 @@
-"""What the tables of a run hold: one type per table, one field per column.
-
-    heads.parquet    HeadRow      one row per window × head
-    curves.parquet   CurveRow     one row per window × head × N × vectors × keys
-    samples.parquet  SampleRow    a few rows of every head with their heaviest keys
-    rows.parquet     QueryRow     on request: one row per window × head × query
-    depth.parquet    DepthRow     on request: one row per window × layer
-
-and, where the run is a reproduction of the paper,
-
-    paper_curves.parquet  PaperCurveRow   curves for every choice and rule its figures need
-    sensitivity.parquet   SensitivityRow  g(T, ε), one row per head, temperature, ε and direction
-    points.parquet        KeyPointRow     the keys of a few query rows, seen in a plane
-    vanishing.parquet     VanishingHeadRow  largest weight, heaviest mass and Corollary 1's bounds
-    shared_tokens.parquet SharedTokenRow  which of a layer's common tokens a head separates
-    vector_sets.parquet   VectorSetRow    how isotropic a set of vectors is, and how far apart
+"""What the tables of a run hold: one type per table (`TABLES`), one field per column.
 
 Every number is a mean over the counted query rows of its window unless its comment says otherwise;
 `None` is what could not be seen or does not apply. Logarithms are natural. `frame_schema` turns a
 type into polars' schema, and every table a run writes has exactly that one.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from headgauge.runs.columns import Keys, Logits, Scale, Seen, Vectors, columns
+from headgauge.runs.columns import Finite, Keys, Logits, Scale, Seen, Vectors, columns
 
 # What names a head: `layer` counts the attention modules in the model's order, and a module that
 # runs more than once per pass (a shared layer) has an `occurrence` for each.
@@ -33,7 +17,6 @@ HEAD = ("layer", "occurrence", "module", "head")
 UNIT = ("window", "length")
 
 
-@dataclass(frozen=True)
 class InWindow:
     """What names a window."""
 
@@ -41,7 +24,6 @@ class InWindow:
     length: int  # L, tokens in the window; a document may have fewer
 
 
-@dataclass(frozen=True)
 class OfHead(InWindow):
     """What names a head in a window."""
 
@@ -51,7 +33,6 @@ class OfHead(InWindow):
     head: int
 
 
-@dataclass(frozen=True)
 class HeadRow(OfHead):
     """A head in a window: the measures that need no N."""
 
@@ -71,7 +52,6 @@ class HeadRow(OfHead):
     output_ratio: float | None  # output_norm over the mean of the layer's heads
 
 
-@dataclass(frozen=True)
 class CurveRow(OfHead):
     """A head in a window at one N, for one choice of vectors and keys."""
 
@@ -96,7 +76,6 @@ class CurveRow(OfHead):
     separability_lower: float | None  # the part that is certain: ξ_i ≤ r
 
 
-@dataclass(frozen=True)
 class SampleRow(OfHead):
     """One of the heaviest keys of a sampled query row."""
 
@@ -111,7 +90,6 @@ class SampleRow(OfHead):
     weight: float
 
 
-@dataclass(frozen=True)
 class QueryRow(OfHead):
     """One query row of a head: what `HeadRow` averages."""
 
@@ -126,7 +104,6 @@ class QueryRow(OfHead):
     output_norm: float | None
 
 
-@dataclass(frozen=True)
 class DepthRow(InWindow):
     """The tokens of a window where they enter a layer; the last row is after the last layer."""
 
@@ -154,7 +131,6 @@ class DepthRow(InWindow):
     effective_n: float | None  # keys a head attends to, exp(entropy), mean over heads
 
 
-@dataclass(frozen=True)
 class DepthCurveRow:
     """What a scheme's equiangular system predicts, started where the model starts."""
 
@@ -167,27 +143,24 @@ class DepthCurveRow:
     tokens: int
 
 
-@dataclass(frozen=True)
 class PaperCurveRow(CurveRow):
     """A head in a window at one N, for one choice of vectors and keys and one rule."""
 
     rule: str  # "model": the model's own weights; else the rule put on the same logits
 
 
-@dataclass(frozen=True)
 class SensitivityRow(OfHead):
     """Algorithm 5 for one head: g at one temperature, ε and direction, over drawn query rows."""
 
     logits: Logits  # "scaled" (by 1/√d, as the model does) or "raw"
     direction: str  # "random", "random over all keys", "random under …", "worst", "exact", …
-    epsilon: float  # 0: the limit
-    temperature: float
+    epsilon: Finite  # 0: the limit
+    temperature: Finite
     rows: int  # query rows drawn
     sensitivity: float
     spread: float  # standard deviation over those rows
 
 
-@dataclass(frozen=True)
 class KeyPointRow(OfHead):
     """A key of one query row, its vector and its weighted vector seen in a plane (Figure 1).
 
@@ -210,7 +183,6 @@ class KeyPointRow(OfHead):
     radius: float
 
 
-@dataclass(frozen=True)
 class VanishingHeadRow(OfHead):
     """Lemma 1 and Corollary 1 for one head under one rule, over drawn query rows in the window's
     last quarter, which see nearly all of it.
@@ -229,7 +201,6 @@ class VanishingHeadRow(OfHead):
     bound_printed: float | None  # e^{2Δ}/n, Δ = ‖q‖ max‖k‖/√d; null where q and k are unseen
 
 
-@dataclass(frozen=True)
 class SharedTokenRow(OfHead):
     """A token that all heads of a layer are asked for, and whether this head separates it.
 
@@ -242,7 +213,6 @@ class SharedTokenRow(OfHead):
     separable: bool  # ‖α_i x_i − s‖ ≤ r with this head's weights
 
 
-@dataclass(frozen=True)
 class VectorSetRow(OfHead):
     """A set of vectors of a window, brought to unit length: Assumptions 1 and 2. `head` is the
     first that uses the set."""
@@ -261,33 +231,26 @@ class VectorSetRow(OfHead):
 PAPER = ("paper_curves", "sensitivity", "points", "vanishing", "shared_tokens", "vector_sets")
 ON_REQUEST = ("rows", "depth", *PAPER)
 
-TABLES: dict[str, type] = {
-    "heads": HeadRow,
-    "curves": CurveRow,
-    "samples": SampleRow,
-    "rows": QueryRow,
-    "depth": DepthRow,
-    "paper_curves": PaperCurveRow,
-    "sensitivity": SensitivityRow,
-    "points": KeyPointRow,
-    "vanishing": VanishingHeadRow,
-    "shared_tokens": SharedTokenRow,
-    "vector_sets": VectorSetRow,
+_CHOICE = ("top_n", "vectors", "scale", "keys")
+# The type of a table's rows, and what names a row beside its window and head (in `depth`: layer).
+_TABLES: dict[str, tuple[type, tuple[str, ...]]] = {
+    "heads": (HeadRow, ()),
+    "curves": (CurveRow, _CHOICE),
+    "samples": (SampleRow, ("row", "rank")),
+    "rows": (QueryRow, ("row",)),
+    "depth": (DepthRow, ()),
+    "paper_curves": (PaperCurveRow, (*_CHOICE, "rule")),
+    "sensitivity": (SensitivityRow, ("logits", "direction", "epsilon", "temperature")),
+    "points": (KeyPointRow, ("row", "key")),
+    "vanishing": (VanishingHeadRow, ("rule",)),
+    "shared_tokens": (SharedTokenRow, ("row", "key")),
+    "vector_sets": (VectorSetRow, ("vectors",)),
 }
-
+TABLES = {name: row for name, (row, _) in _TABLES.items()}
 # What names a row, and what a table is sorted by.
 KEYS: dict[str, tuple[str, ...]] = {
-    "heads": (*UNIT, *HEAD),
-    "curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys"),
-    "samples": (*UNIT, *HEAD, "row", "rank"),
-    "rows": (*UNIT, *HEAD, "row"),
-    "depth": (*UNIT, "layer"),
-    "paper_curves": (*UNIT, *HEAD, "top_n", "vectors", "scale", "keys", "rule"),
-    "sensitivity": (*UNIT, *HEAD, "logits", "direction", "epsilon", "temperature"),
-    "points": (*UNIT, *HEAD, "row", "key"),
-    "vanishing": (*UNIT, *HEAD, "rule"),
-    "shared_tokens": (*UNIT, *HEAD, "row", "key"),
-    "vector_sets": (*UNIT, *HEAD, "vectors"),
+    name: (*UNIT, *(HEAD if issubclass(row, OfHead) else ("layer",)), *own)
+    for name, (row, own) in _TABLES.items()
 }
 
 _TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}

@@ -14,6 +14,7 @@ import polars as pl
 from headgauge.atomic import whole_file
 from headgauge.errors import InputError
 from headgauge.runs.columns import columns
+from headgauge.runs.manifest import TableRecord
 from headgauge.runs.schema import frame_schema
 
 AGAIN = "repeat the command that made the run"
@@ -32,14 +33,10 @@ def checked(name: str, frame: pl.DataFrame, row: type, keys: Sequence[str] = ())
         raise InputError(f"not the table {name}: {problem}")
     if problem := _wrong_values(row, frame.lazy()):
         raise InputError(f"the table {name} has rows {problem}")
-    for key in keys:
-        if frame[key].null_count():
-            raise InputError(f"the table {name} has rows without {key!r}")
     if not keys:
         return frame
     frame = frame.sort(keys)
-    if frame.select(keys).is_duplicated().any():
-        twice = frame.filter(frame.select(keys).is_duplicated()).row(0, named=True)
+    for twice in frame.filter(frame.select(keys).is_duplicated()).iter_rows(named=True):
         where = ", ".join(f"{key} {twice[key]}" for key in keys)
         raise InputError(f"the table {name} has two rows for {where}")
     return frame
@@ -95,8 +92,10 @@ def scan_table(row: type, path: Path, written: str | None = None) -> pl.LazyFram
     return _scanned([path])
 
 
-def height(path: Path) -> int:
-    return _scanned([path]).select(pl.len()).collect().item()
+def table_record(path: Path) -> TableRecord:
+    """What the manifest keeps of a file."""
+    rows = _scanned([path]).select(pl.len()).collect().item()
+    return TableRecord(rows=rows, sha256=sha256(path))
 
 
 def sha256(path: Path) -> str:
@@ -114,12 +113,9 @@ def _other_columns(row: type, found: dict[str, Any]) -> str | None:
         for column, kind in wanted.items()
         if column in found and found[column] != kind
     ]
-    if not said:
-        pairs = enumerate(zip(found, wanted, strict=True))
-        said = [
-            f"column {i} is {here!r}, not {there!r}" for i, (here, there) in pairs if here != there
-        ]
-        said = said[:1]
+    for place, (here, there) in enumerate(zip(found, wanted, strict=not said)):
+        if not said and here != there:
+            said = [f"column {place} is {here!r}, not {there!r}"]
     return "; ".join(said[:3]) + ("; …" if len(said) > 3 else "") if said else None
 
 

@@ -7,6 +7,7 @@ A unit is written by whichever process computed it, in whatever order, and appea
 only when it is whole. `unit.json` has its facts and the sha256 of each of its files.
 """
 
+import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -55,6 +56,12 @@ class UnitTables:
 
 def unit_folder(folder: Path, key: UnitKey) -> Path:
     return folder / UNITS / key.name
+
+
+def begun_units(path: str | Path) -> set[UnitKey]:
+    """The units a folder has, by their names alone: quick, for an estimate of what is left."""
+    names = os.listdir(Path(path, UNITS)) if os.path.isdir(Path(path, UNITS)) else ()
+    return {key for name in names if (key := UnitKey.from_name(name)) is not None}
 
 
 def write_unit(folder: Path, unit: UnitTables) -> None:

@@ -219,7 +219,7 @@ class ScanResult(runs.Run, Shown):
             run.describe(self.manifest)
             units = list(self._units())
             for unit in units:
-                run.add(unit)
+                runs.write_unit(run.path, unit)
             run.merge(unit.key for unit in units)
         return ScanResult.load(folder).with_thresholds(self.thresholds)
 

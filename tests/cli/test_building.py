@@ -1,6 +1,6 @@
 import pytest
 
-from headgauge.cli.lists import names, numbers
+from headgauge.cli.building import names, numbers
 from headgauge.errors import InputError
 
 
