@@ -59,8 +59,7 @@ def curves_figure(curves: pl.DataFrame, run: str) -> Figure:
     heads, length = chosen.select(HEAD).n_unique(), chosen["length"].max()
     told = f"L = {length}; {heads} heads, a line each, means over windows."
     caption = (Sentence(f"{_choice(chosen)}; {told}"),)
-    size = {"panel_height": 1.9, "on_page": False}
-    return Figure("curves", "Over N", tuple(panels), 3, (), caption, run, **size)
+    return Figure("curves", "Over N", tuple(panels), 3, (), caption, run, panel_height=1.9)
 
 
 def head_figure(

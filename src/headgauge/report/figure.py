@@ -146,8 +146,6 @@ class Figure:
     width: float = 7.0  # inches
     panel_height: float = 1.75
     one_scale: bool = False  # the heat maps share their colours, and one bar tells them
-    on_page: bool = True
-    in_files: bool = True
 
 
 def setting(figure: Figure) -> dict[str, str]:

@@ -109,7 +109,7 @@ def plot(
 def save_figures(
     result: ScanResult | Simulation, folder: Path, first: int | None = None
 ) -> list[Path]:
-    """The figures that are for files, or the first few of them, in FOLDER/figures."""
+    """The figures, or the first few of them, in FOLDER/figures."""
     place = folder / "figures"
     paths = []
     for name, make in islice(figures(result).items(), first):
@@ -119,11 +119,10 @@ def save_figures(
             continue
         made = make()
         assert isinstance(made, Figure)
-        if made.in_files:
-            # Of the many maps nobody prints one.
-            maps = all(isinstance(panel, HeatMap) for panel in made.panels)
-            formats = ("png", "svg") if maps and name != "phase" else ("png", "svg", "pdf")
-            paths += save_figure(drawing.draw(made), place, name, formats)
+        # Of the many maps nobody prints one.
+        maps = all(isinstance(panel, HeatMap) for panel in made.panels)
+        formats = ("png", "svg") if maps and name != "phase" else ("png", "svg", "pdf")
+        paths += save_figure(drawing.draw(made), place, name, formats)
     return paths
 
 

@@ -187,5 +187,4 @@ def _figure(
         width=max(_EDGE + across * (wide * columns + _BESIDE), _NARROWEST),
         panel_height=high * rows,
         one_scale=bool(told),
-        on_page=False,
     )

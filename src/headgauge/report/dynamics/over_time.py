@@ -67,7 +67,7 @@ def overview(tables: dict[str, pl.DataFrame], run: str) -> Figure:
             panels.append(_phase_map(phase.filter(scheme=name), title))
         told.append(f"Pairs that are one: {setup_words(phase.drop('beta'))}.")
     caption, title = tuple(map(Sentence, told)), "Attention dynamics on the sphere"
-    size = {"width": 8.0, "panel_height": 1.65, "one_scale": True, "on_page": False}
+    size = {"width": 8.0, "panel_height": 1.65, "one_scale": True}
     return Figure("dynamics", title, tuple(panels), 3, (), caption, run, **size)
 
 

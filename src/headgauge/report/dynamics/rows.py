@@ -27,7 +27,7 @@ def rates_figure(rates: pl.DataFrame, run: str) -> Figure:
     caption = (Sentence("final rate: the slope of log(1 − γ) against what is named."),)
     high = _ROW * (1 + max(len(schemes_in(rates)), 3))
     title = "Theory beside measured"
-    return Figure("rates", title, panels, 1, (), caption, run, panel_height=high, on_page=False)
+    return Figure("rates", title, panels, 1, (), caption, run, panel_height=high)
 
 
 def _rates_panel(rows: pl.DataFrame, quantity: str) -> Panel:
@@ -94,8 +94,9 @@ def collapse_figure(collapse: pl.DataFrame, run: str) -> Figure:
     )
     high = _ROW * max(len(schemes), 3)
     columns, title = len(panels), "When all tokens are one"
-    size = {"panel_height": high, "on_page": False}
-    return Figure("collapse", title, tuple(panels), columns, (), caption, run, **size)
+    return Figure(
+        "collapse", title, tuple(panels), columns, caption=caption, run=run, panel_height=high
+    )
 
 
 def _collapse_row(row: dict, schemes: list[str], end: float) -> list[Series | Mark]:

@@ -38,7 +38,7 @@ def notes(lines: Iterable[str]) -> Part | None:
 
 
 def figures(described: Iterable[Figure], words: str = "") -> Part | None:
-    held = [plain(figure) for figure in described if figure.on_page]
+    held = [plain(figure) for figure in described]
     return {"kind": "figures", "figures": held, "text": words} if held else None
 
 

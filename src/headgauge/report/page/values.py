@@ -11,7 +11,7 @@ from headgauge.registry.entry import Look
 
 DIGITS = 5  # significant ones
 # What a description says for files only.
-_FILES = {"width", "panel_height", "in_files", "on_page", "in_file", "run"}
+_FILES = {"width", "panel_height", "in_file", "run"}
 
 
 def short(value: Any) -> Any:
