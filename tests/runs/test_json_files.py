@@ -156,6 +156,11 @@ def test_what_fits_is_silent():
         ("inner", {}, "inner.name is missing"),
         ("many", {"x": {"name": 3, "share": 1.0}}, "many.x.name is 3, not text"),
         ("many", {"x": {"name": "", "share": "inf"}}, "many.x.share is 'inf', not 'nan'"),
+        (
+            "many",
+            {"x": {"name": "", "share": []}},
+            "many.x.share is a list, not a number or 'nan' or",
+        ),
         ("many", {"x": {"name": "\ud800", "share": 1}}, r"many.x.name is '\ud800', not text"),
         ("many", {"\ud800": {"name": "", "share": 1}}, r"a name in many is '\ud800', not text"),
         ("pair", ["a"], "pair has 1 entries, not 2"),

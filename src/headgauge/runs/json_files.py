@@ -4,7 +4,7 @@ the one look at what was read: whether it has the form of a type."""
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -16,15 +16,15 @@ from headgauge.errors import LARGEST, InputError
 _PATH = re.compile(
     r"(?:file://|(?<![\w:/.~\\]))(?:[A-Za-z]:|~\w*)?[/\\][^\s'\"`,;:()<>|/\\][^\s'\"`,;:()<>|]*"
 )
-_NAMES = {
-    NoneType: "null",
-    bool: "true or false",
-    int: "a whole number from 0 on",
-    float: "a number",
-    str: "text",
-    list: "a list",
-    tuple: "a list",
-    dict: "an object",
+# What JSON has: its name for a reader, and whether a value is one. True is no number.
+_KINDS: dict[Any, tuple[str, Callable[[Any], bool]]] = {
+    NoneType: ("null", lambda value: value is None),
+    bool: ("true or false", lambda value: isinstance(value, bool)),
+    int: ("a whole number from 0 on", lambda value: type(value) is int and 0 <= value <= LARGEST),
+    float: ("a number", lambda value: type(value) in (int, float) and abs(value) < math.inf),
+    str: ("text", lambda value: isinstance(value, str) and encodes(value)),
+    list: ("a list", lambda value: isinstance(value, list | tuple)),
+    dict: ("an object", lambda value: isinstance(value, Mapping)),
 }
 
 
@@ -106,20 +106,17 @@ def check_form(path: Path, value: Any, form: Any, at: str = "", remedy: str = ""
 
 def _misfits(value: Any, form: Any, at: str) -> Iterator[str]:
     """What does not fit, field by field; `form` is made of TypedDicts and plain types."""
-    outer, parts = get_origin(form) or form, get_args(form)
+    kind, parts = _kind(form), get_args(form)
     inside = f"{at}." if at else ""
-    if form is Any:
+    if kind is Any:
         return
-    if outer in (Union, UnionType):
-        fitting = [part for part in parts if _is_a(value, get_origin(part) or part)]
+    if kind is Union:
+        fitting = [part for part in parts if _is_a(value, part)]
         if fitting:
             yield from _misfits(value, fitting[0], at)
         else:
-            yield _misfit(at, value, " or ".join(_name(part) for part in parts))
-    elif outer is Literal:
-        if value not in parts:
-            yield _misfit(at, value, " or ".join(repr(word) for word in parts))
-    elif not _is_a(value, outer):
+            yield _misfit(at, value, " or ".join(map(_name, parts)))
+    elif not (value in parts if kind is Literal else _is_a(value, form)):
         yield _misfit(at, value, _name(form))
     elif is_typeddict(form):
         for name, part in get_type_hints(form).items():
@@ -127,11 +124,11 @@ def _misfits(value: Any, form: Any, at: str) -> Iterator[str]:
                 yield from _misfits(value[name], part, inside + name)
             elif name in form.__required_keys__:
                 yield f"{inside}{name} is missing"
-    elif outer is dict:
+    elif kind is dict:
         for name, each in value.items():
             yield from _misfits(name, parts[0], f"a name in {at}")
             yield from _misfits(each, parts[1], inside + name)
-    elif outer in (list, tuple):
+    elif kind is list:
         several = len(parts) == 1 or parts[-1] is ...
         if not several and len(value) != len(parts):
             yield f"{at} has {len(value)} entries, not {len(parts)}"
@@ -140,30 +137,23 @@ def _misfits(value: Any, form: Any, at: str) -> Iterator[str]:
             yield from _misfits(each, parts[0 if several else place], f"{at}[{place}]")
 
 
+def _kind(form: Any) -> Any:
+    """Any, Literal, Union or one of `_KINDS`; JSON has no tuples."""
+    outer = dict if is_typeddict(form) else get_origin(form) or form
+    return {tuple: list, UnionType: Union}.get(outer, outer)
+
+
 def _is_a(value: Any, form: Any) -> bool:
-    """JSON has no tuples, and true is no number."""
-    if form is Literal:
-        return isinstance(value, str)
-    if is_typeddict(form) or form is dict:
-        return isinstance(value, Mapping)
-    if form in (list, tuple):
-        return isinstance(value, list | tuple)
-    if form in (int, float) and isinstance(value, bool):
-        return False
-    if form is int:
-        return isinstance(value, int) and 0 <= value <= LARGEST
-    if form is float:
-        return isinstance(value, int | float) and abs(value) < math.inf
-    if form is str:
-        return isinstance(value, str) and encodes(value)
-    return isinstance(value, form)
+    kind = str if _kind(form) is Literal else _kind(form)
+    return _KINDS[kind][1](value)
 
 
 def _name(form: Any) -> str:
-    return _NAMES.get(get_origin(form) or form, "an object")
+    words = get_args(form) if _kind(form) is Literal else ()
+    return " or ".join(map(repr, words)) or _KINDS[_kind(form)][0]
 
 
 def _misfit(at: str, value: Any, wanted: str) -> str:
     shown = isinstance(value, str | int | float) and not isinstance(value, bool)
-    there = ascii(value)[:40] if shown else _NAMES.get(type(value), "an object")
+    there = ascii(value)[:40] if shown else _KINDS[_kind(type(value))][0]
     return f"{at or 'it'} is {there}, not {wanted}"
