@@ -61,7 +61,7 @@ def test_held_is_said_of_the_texts_that_decided():
         {"where": "Fig. 3", "claim": "c", "held": [1, 0, 0, 1], "texts": [2, 1, 0, 1]}
     ).with_columns(verdict=pl.Series(words))
     held = next(each for each in claims_table(verdicts).columns if each.heading == "held")
-    assert held.cells == ["held on 1 of 2 texts", "held on 0 of 1 text", "", ""]
+    assert list(held.cells) == ["held on 1 of 2 texts", "held on 0 of 1 text", "", ""]
 
 
 def test_choices_of_every_text_with_the_closest_and_the_judged_one_marked(paper):

@@ -1,6 +1,6 @@
 """What verdicts, schemes, rules and choices are called, and how each is told apart."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import cycle
 
 from headgauge.registry.entry import (
@@ -68,9 +68,11 @@ _RULE_MARKERS: tuple[Shape, ...] = (
 def rules(names: list[str]) -> dict[str, Entry]:
     """The model's own weights in black first; every other rule its own colour, line and marker."""
     own = {MODEL: Entry("the model's own", look=Look(BLACK, "solid", "circle"))}
-    looks = map(Look, cycle(_RULE_COLOURS), cycle(_RULE_LINES), cycle(_RULE_MARKERS))
+    lines: Iterator[LineStyle] = cycle(_RULE_LINES)
+    markers: Iterator[Shape] = cycle(_RULE_MARKERS)
+    looks = zip(cycle(_RULE_COLOURS), lines, markers, strict=False)
     others = zip((name for name in names if name != MODEL), looks, strict=False)
-    entries = {name: Entry(look=look) for name, look in others}
+    entries = {name: Entry(look=Look(*look)) for name, look in others}
     return by_name(**(own if MODEL in names else {}), **entries)
 
 

@@ -108,8 +108,8 @@ def _over_n(
 ) -> tuple[Panel, Panel]:
     def line(name: str) -> Series:
         entry, at = CURVES[name], (column("top_n"), column(name))
-        how = {"in_file": name in _SHARES + _DISTANCES, "shown": name not in _HIDDEN}
-        return Series(name, entry.title, entry.look, *at, **how)
+        in_file, seen = name in _SHARES + _DISTANCES, name not in _HIDDEN
+        return Series(name, entry.title, entry.look, *at, in_file=in_file, shown=seen)
 
     shares = (*map(line, _SHARES + _SHARE_BOUNDS), *windows)
     distances = tuple(map(line, _DISTANCES + _MORE_DISTANCES))

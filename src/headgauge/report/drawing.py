@@ -234,8 +234,9 @@ def _panel_entries(panel: Panel) -> list[tuple[str, str, Any]]:
 
 def _handle(series: described.Series) -> Any:
     look = replace(series.look, size=min(series.look.size, 1.6))
-    hollow = {"markerfacecolor": "white"} if series.hollow and all(series.hollow) else {}
-    line = Line2D([], [], **drawing_panel.line_of(look) | hollow)
+    line = Line2D([], [], **drawing_panel.line_of(look))
+    if series.hollow and all(series.hollow):
+        line.set_markerfacecolor("white")
     if series.filled_to is None:
         return line
     return Patch(facecolor=series.look.colour, alpha=0.35), line

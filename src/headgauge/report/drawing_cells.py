@@ -74,7 +74,7 @@ def finish_cells(axes: Axes, panel: HeatMap) -> None:
     places = _thinned(0, len(panel.columns), wide, 0.07 * max(map(len, panel.columns)) + 0.07)
     axes.set_xticks(places, labels=[panel.columns[place] for place in places])
     blocks = panel.blocks or (("", 0, len(panel.rows)),)
-    places = [place for _, *rows in blocks for place in _thinned(*rows, high, 0.16)]
+    places = [place for _, *ends in blocks for place in _thinned(ends[0], ends[1], high, 0.16)]
     axes.set_yticks(places, labels=[panel.rows[place] for place in places])
     if panel.verdicts is not None:
         if min(wide, high) > 0.06:  # on smaller cells the lines would drown the colours

@@ -150,7 +150,7 @@ def _draw_spread(axes: Axes, series: Series, axis: Axis, x: np.ndarray, order: f
 def _fill(axes: Axes, series: Series, panel: Panel, x: np.ndarray, y: np.ndarray) -> None:
     """The area up to another line, where both are."""
     other = next((each for each in panel.series if each.name == series.filled_to), None)
-    above = {} if other is None else dict(zip(other.x, other.y, strict=True))
+    above: dict[Any, Any] = {} if other is None else dict(zip(other.x, other.y, strict=True))
     ends = _numbers([above.get(place) for place in series.x], len(x))
     both = np.isfinite(y) & np.isfinite(ends)
     if both.any():

@@ -16,7 +16,6 @@ HOSTILE = "<img src=x onerror=window.hacked=4>"  # where a table holds words
 TIMES = [0.5 * place for place in range(41)]
 SPHERE_TIMES = [0.25 * place for place in range(41)]
 PARTICLES = 24
-SETTINGS = ((256, 5.0), (64, 3.0))  # n, β of the reduced system
 WEIGHTS = ("identity", "random")
 BETAS = [0.5, 1.0, 2.0, 4.0, 8.0]
 PHASE_TIMES = [float(place) for place in range(12)]
@@ -29,8 +28,8 @@ def rate(scheme: str) -> float:
     return (1 + list(SCHEMES).index(scheme)) / 4
 
 
-def log_gap(scheme: str, tokens: int, time: float) -> float:
-    return -rate(scheme) * time * (1.0 if tokens == SETTINGS[0][0] else 0.5)
+def log_gap(scheme: str, time: float) -> float:
+    return -rate(scheme) * time
 
 
 def mean_cosine(scheme: str, weights: str, time: float) -> float:
@@ -64,13 +63,12 @@ def dynamics_frames() -> dict[str, pl.DataFrame]:
 
 def _curves():
     return [
-        {"scheme": scheme, "tokens": tokens, "beta": beta, "time": time}
+        {"scheme": scheme, "tokens": 256, "beta": 5.0, "time": time}
         | {"gamma": -math.expm1(gap), "log_gap": gap, "velocity": rate(scheme) * math.exp(gap)}
         | {"radius": 1 + rate(scheme) * time, "attention_norm": 0.5 + 0.5 * -math.expm1(gap)}
-        for tokens, beta in SETTINGS
         for scheme in SEVEN
         for time in TIMES
-        for gap in [log_gap(scheme, tokens, time)]
+        for gap in [log_gap(scheme, time)]
     ]
 
 

@@ -41,7 +41,7 @@ def test_the_slider_moves_spheres_lines_and_readout(simulation):
             share = (float(line.get_attribute("x1")) - left) / (right - left)
             assert share == pytest.approx((time - low) / (high - low), abs=1e-3)
         gamma, gap, radius, norm, groups, together = readout(simulation)["Mix-LN"]
-        expected = math.exp(log_gap("mix_ln", 256, time))
+        expected = math.exp(log_gap("mix_ln", time))
         assert float(gamma) == pytest.approx(1 - expected, abs=1e-4)
         assert float(gap) == pytest.approx(expected, rel=1e-2)
         assert float(radius) == pytest.approx(1 + 0.75 * time, abs=0.01)

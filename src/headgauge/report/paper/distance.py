@@ -145,7 +145,8 @@ def critical_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> P
     few = strictest(frame).filter(pl.col("heads") > GPT2_HEADS)
     series += lines(few, {"printed": _FEW}, "length", y="few_heads", spread=False, **how)
     if series:
-        ends = [frame["length"].min() / 1.2, frame["length"].max() * 1.2]  # pyright: ignore
+        lengths = frame["length"].sort().to_list()
+        ends = [lengths[0] / 1.2, lengths[-1] * 1.2]
         shares = [CRITICAL_SHARE * end for end in ends]
         series.append(
             Series("paper", f"{CRITICAL_SHARE:g} L, the paper's", PAPER_LINE, ends, shares)

@@ -1,6 +1,6 @@
 """All of a reproduction in one picture, for the first screen of a page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import cycle
 
@@ -41,7 +41,8 @@ def overview(paper: Tables, captions: Mapping[str, str]) -> Figure:
         share_panel(shares, f"Fig. 3: separable share, L = {span(shares['length'])}"),
         sensitivity_panel(steps, "scaled", "random", "Fig. 4: sensitivity, random step"),
     ]
-    for text, line in zip(others, cycle(_OTHER_LINES), strict=False):
+    styles: Iterator[LineStyle] = cycle(_OTHER_LINES)
+    for text, line in zip(others, styles, strict=False):
         main = _main_lines(_frames(of_text(paper, text), choice), text, line)
         panels = [
             replace(panel, series=(*panel.series, *more)) if panel.series else panel
