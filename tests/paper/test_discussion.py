@@ -79,6 +79,31 @@ def test_every_token_of_every_row(family, choice, unchecked):
     assert checked >= 2 * 4 * 3 * 4
 
 
+def test_a_head_that_is_measured_while_another_is_asks_for_the_same_tokens(unchecked):
+    """Heads are measured in several threads. Here the second comes when the first has added up the
+    weights of one head."""
+    real: Any = case("gpt2", "sdpa").calls()[0]
+    probed = coverage_probe(Choice("value"), rows=5, n=3)
+    found: dict[int, set[tuple[int, int]]] = {}
+
+    def measure(head: int, call: Any) -> None:
+        given: Any = SimpleNamespace(call=call, head=head, where={})
+        rows = probed.measure(given, lambda kind: real.value[0, real.kv_head(head)])
+        found[head] = {(row["row"], row["key"]) for row in rows}
+
+    def block(batch: int, head: int, start: int, stop: int) -> Any:
+        if head == 1 and 1 not in found:
+            found[1] = set()
+            measure(1, call)
+        return real.block(batch, head, start, stop)
+
+    facts = {name: getattr(real, name) for name in ("module", "occurrence", "keys", "queries")}
+    call = SimpleNamespace(heads=real.heads, block=block, **facts)
+    measure(0, call)
+    assert found[0]
+    assert found[0] == found[1]
+
+
 def test_vectors_that_are_not_there_are_left_out(unchecked):
     call = case("gpt2", "sdpa").calls()[0]
     given: Any = SimpleNamespace(call=call, head=0, where={})

@@ -42,10 +42,11 @@ def coverage_probe(choice: Choice, rows: int, n: int = TOP_N) -> Probe:
     def mean_weights(call: models.ObservedCall, row: int) -> Tensor:
         place = (call.module, call.occurrence, row)
         if place not in means:
-            means[place] = torch.zeros(call.keys, dtype=torch.float64)
+            mean = torch.zeros(call.keys, dtype=torch.float64)
             for head in range(call.heads):
                 weights = call.block(0, head, row, row + 1).weights[0].cpu().double()
-                means[place][: len(weights)] += weights / call.heads
+                mean[: len(weights)] += weights / call.heads
+            means[place] = mean  # whole: heads are measured in several threads
         return means[place]
 
     def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
