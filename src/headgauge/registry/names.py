@@ -1,7 +1,6 @@
 """What verdicts, schemes, rules and choices are called, and how each is told apart."""
 
-from collections.abc import Collection, Iterator
-from itertools import cycle
+from collections.abc import Collection
 
 from headgauge.registry.entry import (
     BLACK,
@@ -68,12 +67,12 @@ _RULE_MARKERS: tuple[Shape, ...] = (
 def rules(names: list[str]) -> dict[str, Entry]:
     """The model's own weights in black first; every other rule its own colour, line and marker."""
     own = {MODEL: Entry("the model's own", look=Look(BLACK, "solid", "circle"))}
-    lines: Iterator[LineStyle] = cycle(_RULE_LINES)
-    markers: Iterator[Shape] = cycle(_RULE_MARKERS)
-    looks = zip(cycle(_RULE_COLOURS), lines, markers, strict=False)
-    others = zip((name for name in names if name != MODEL), looks, strict=False)
-    entries = {name: Entry(look=Look(*look)) for name, look in others}
-    return by_name(**(own if MODEL in names else {}), **entries)
+    entries = own if MODEL in names else {}
+    for number, name in enumerate(name for name in names if name != MODEL):
+        colour = _RULE_COLOURS[number % len(_RULE_COLOURS)]
+        line = _RULE_LINES[number % len(_RULE_LINES)]
+        entries[name] = Entry(look=Look(colour, line, _RULE_MARKERS[number % len(_RULE_MARKERS)]))
+    return by_name(**entries)
 
 
 # A choice of vectors and keys, which the paper leaves open.

@@ -1,8 +1,7 @@
 """All of a reproduction in one picture, for the first screen of a page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import cycle
 
 import polars as pl
 
@@ -41,8 +40,8 @@ def overview(paper: Tables, captions: Mapping[str, str]) -> Figure:
         share_panel(shares, f"Fig. 3: separable share, L = {span(shares['length'])}"),
         sensitivity_panel(steps, "scaled", "random", "Fig. 4: sensitivity, random step"),
     ]
-    styles: Iterator[LineStyle] = cycle(_OTHER_LINES)
-    for text, line in zip(others, styles, strict=False):
+    for number, text in enumerate(others):
+        line = _OTHER_LINES[number % len(_OTHER_LINES)]
         main = _main_lines(_frames(of_text(paper, text), choice), text, line)
         panels = [
             replace(panel, series=(*panel.series, *more)) if panel.series else panel
