@@ -17,9 +17,8 @@
     paper/readings.parquet     ReadingRow      one row per text and claim: what was seen there
     paper/verdicts.parquet     PaperVerdictRow one row per claim: the verdict over all texts
 
-`text` names the text a row stands on. `vectors`, `scale`, `keys` and `rule` name a choice, as in
-`CurveRow`. Intervals are null with a single window. Columns may be null where a number does not
-exist.
+`vectors`, `scale`, `keys` and `rule` name a choice, as in `PaperCurveRow`. Intervals are null with
+a single window. Columns may be null where a number does not exist.
 """
 
 from collections.abc import Sequence
@@ -35,14 +34,14 @@ from headgauge.runs.schema import frame_schema
 @dataclass(frozen=True)
 class _ForChoice:
     text: str
-    vectors: Vectors  # "value", "hidden", "embedding" or "final"
-    scale: Scale  # "unit" or "raw": the length of the vectors
-    keys: Keys  # "visible" or "all": the keys that count
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
 
 
 @dataclass(frozen=True)
 class _UnderRule(_ForChoice):
-    rule: str  # "model": the model's own weights; else the rule put on the same logits
+    rule: str
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,9 @@ class PointRow:
     panel: Panel  # "circle" or "model"
     layer: int | None
     head: int | None
-    row: int | None  # the query's place in the window
-    top_n: int  # N
-    key: int  # the key's place in the window
+    row: int | None
+    top_n: int
+    key: int
     token: str | None
     weight: float
     x: Place  # x_i
@@ -79,7 +78,7 @@ class FigureRow(_UnderRule):
     """A measure at one L and N: its mean over heads and windows, and how the heads spread."""
 
     length: int  # L
-    top_n: int  # N
+    top_n: int
     measure: str  # a column of CurveRow
     mean: float | None  # over windows of the mean over heads
     low: float | None  # 95 % bootstrap interval of it over windows
@@ -156,7 +155,7 @@ class SensitivityFigureRow:
     """
 
     text: str
-    logits: Logits  # "scaled" (by 1/√d, as the model does) or "raw"
+    logits: Logits
     direction: str  # "random", "worst", "exact", "random under sparsemax", "printed bound", …
     epsilon: float | None  # None: the limit ε → 0
     temperature: float
@@ -194,7 +193,7 @@ class VanishingRow:
     quarter, which see nearly all of it."""
 
     text: str
-    rule: str  # "model" or another rule on the same logits
+    rule: str
     length: int  # L
     measure: str  # "largest_weight", "top_mass", "largest_off_sink", or a bound on the first
     mean: float | None  # over windows of the mean over heads; of a bound the geometric mean
@@ -216,7 +215,7 @@ class CoverageRow:
     the N with the largest mean weight over the layer's heads."""
 
     text: str
-    top_n: int  # N
+    top_n: int
     heads: int  # H
     covered: float  # share of the N that at least one of H heads separates, over all sets of H
     low: float | None  # 95 % interval over the drawn rows
@@ -232,7 +231,7 @@ class CoverageRow:
 class VectorRow:
     """Assumptions 1 and 2 on the vectors of a window, brought to unit length."""
 
-    text: str
+    text: str  # the name of the text that the row stands on
     vectors: Vectors
     dim: int  # d
     mean_cosine: float  # of pairs of different tokens, mean over sets; uniform: 0
