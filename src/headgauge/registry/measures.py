@@ -207,6 +207,7 @@ CURVES = by_name(
 )
 CURVE_MEASURES = {name: CURVES[name] for name in ("separability", "distance", "radius")}
 MEASURES = HEAD_MEASURES | CURVE_MEASURES
+BY_LARGEST = [name for name, entry in MEASURES.items() if entry.over_windows == "max"]
 
 # Lemma 1 and Corollary 1: the weights over L, and what bounds the largest.
 WEIGHTS = by_name(
