@@ -102,10 +102,10 @@ class CriticalRow(_UnderRule):
     level: float  # of the test: 0.01 in the text, 0.05 in Algorithm 3
     critical_n: Size | None  # None: none among those tried
     share: float | None  # critical_n / L
-    low: int | None  # 95 % bootstrap interval over heads; null where N was not found, and
-    high: int | None  # where too many draws have no critical N to give the upper end
+    low: int | None  # 95 % bootstrap interval over heads; null where N was not found
+    high: int | None  # and where too many draws have no critical N to give the upper end
     found: float | None  # share of the bootstrap draws in which there was a critical N
-    few_heads: int | None  # with 144 heads drawn at random, as many as GPT-2 has: the middle draw
+    few_heads: int | None  # with as many heads as GPT-2 has, drawn at random: the middle draw
     few_low: int | None  # the middle 95 % of those draws; null where a draw has none
     few_high: int | None
     few_found: float | None  # share of those draws in which there was a critical N
@@ -121,13 +121,13 @@ class CriticalRow(_UnderRule):
 @dataclass(frozen=True)
 class GrowthRow(_UnderRule):
     """The exponent of the critical N in L, which is the slope of log N over log L, draw by draw,
-    with 144 heads drawn at random, or all if there are fewer."""
+    with as many heads drawn at random as GPT-2 has, or all if there are fewer."""
 
     expected: Expected
     level: float
     exponent: float | None  # the middle draw; None: most draws lack a critical N at some L
-    low: float | None  # the middle 95 % of the draws that have one at every L; with 144 heads or
-    high: float | None  # fewer, of draws with replacement
+    low: float | None  # the middle 95 % of the draws that have one at every L
+    high: float | None  # where all heads are drawn, with replacement
     found: float  # share of the draws that have one at every L
     shortest: int  # L from here
     longest: int  # to here
@@ -173,13 +173,13 @@ class SensitivityFigureRow:
 class ChoiceRow(_ForChoice):
     """One choice of vectors, their length and keys, beside the paper's numbers."""
 
-    critical_n: Size | None  # printed expectation, level .01, longest L, 144 heads where there are
+    critical_n: Size | None  # printed expectation at level .01, longest L, heads as many as GPT-2's
     critical_share: Part | None
     critical_n_corrected: Size | None  # eq. 24
     separability_at_16: float | None  # mean over heads
     plateau_low: float | None  # smallest mean over heads for N from 16 on
     plateau_high: float | None
-    heads_in_band: float | None  # share of heads whose mean for N from 16 on is in .70 to .85
+    heads_in_band: float | None  # share of heads whose mean for N from 16 on is in the paper's band
     agrees: int  # how many of the paper's numbers that depend on the choice it meets
     off: float  # how far it is from those numbers: the lower, the closer
     closest: bool  # it meets the most of them on this text, and is the nearest of those that do
