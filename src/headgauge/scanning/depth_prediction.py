@@ -73,15 +73,15 @@ def start_of(depth: pl.DataFrame, causal: bool) -> Start | None:
 
 def depth_curves(depth: pl.DataFrame, causal: bool) -> pl.DataFrame:
     """The table of `DepthCurveRow`; without rows where there is nothing to start from."""
-    start, found = start_of(depth, causal), scheme_of(depth).scheme
+    start, recognised = start_of(depth, causal), scheme_of(depth).scheme
     schema = frame_schema(DepthCurveRow)
     if start is None:
         return pl.DataFrame(schema=schema)
     places, post = (table["layer"].n_unique() for table in (depth, depth.filter(scheme="post_ln")))
     parts = []
     for name in schemes.names():
-        switch = {"switch": float(post)} if name == found == "mix_ln" else {}
-        known = {"scheme": name, "recognised": name == found}
+        switch = {"switch": float(post)} if name == recognised == "mix_ln" else {}
+        known = {"scheme": name, "recognised": name == recognised}
         solved = _solved(schemes.get(name, **switch), start, places)
         parts.append(pl.DataFrame(known | solved, schema=schema))
     return pl.concat(parts)
