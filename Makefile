@@ -60,10 +60,7 @@ mutants: $(READY)
 
 # The pages in docs/ that are made from the code; a test says when they are stale.
 docs: $(READY)
-	$(BIN)/python -m headgauge.claims.page > docs/claims.md.new
-	mv docs/claims.md.new docs/claims.md
-	$(BIN)/python -m headgauge.runs.page < docs/results.md > docs/results.md.new
-	mv docs/results.md.new docs/results.md
+	$(BIN)/python -m docs
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

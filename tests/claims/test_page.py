@@ -1,7 +1,8 @@
 import re
 from pathlib import Path
 
-from headgauge.claims import CLAIMS, page
+from docs import claims as page
+from headgauge.claims import CLAIMS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -45,7 +45,7 @@ class Known(System):
     def size(self, error: Tensor, state: Tensor) -> Tensor:
         return error.abs().amax(-1)
 
-    def rows(self, index: Tensor) -> "Known":
+    def only(self, index: Tensor) -> "Known":
         return replace(self, omega=self.omega[index])
 
     def breaks(self, end: float) -> tuple[float, ...]:

@@ -90,7 +90,7 @@ def test_large_beta_does_not_overflow():
 
 def test_rows_take_their_beta():
     attention = Attention(numbers(1, 2, 3), Weights("random", 6, 7), causal=True)
-    some = attention.rows(torch.tensor([2, 0]))
+    some = attention.only(torch.tensor([2, 0]))
     assert some.beta.tolist() == [3, 1]
     assert some.weights == attention.weights
     assert some.causal

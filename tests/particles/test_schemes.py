@@ -73,7 +73,7 @@ def test_each_trajectory_has_the_rates_of_its_own_scheme(tokens: tuple[int, ...]
 
 def test_rows_keep_their_schemes():
     batch = SchemeBatch.of([PostLn(), PreLn(), MixLn(1.0), PreLn()], 4)
-    assert batch.rows(torch.tensor([3, 0])).each == (PreLn(), PostLn())
+    assert batch.only(torch.tensor([3, 0])).schemes == (PreLn(), PostLn())
 
 
 def test_one_scheme_serves_all():
@@ -90,7 +90,7 @@ def test_breaks_are_everyones_and_between_them_nothing_jumps():
     assert batch.breaks() == {1.5, 3.0}
     between = batch.between(1.5, 3.0)
     assert not between.breaks()
-    assert between.each == (PostLn(), PostLn(), PreLn(), PostLn())
+    assert between.schemes == (PostLn(), PostLn(), PreLn(), PostLn())
 
 
 def test_as_many_schemes_as_trajectories():

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from headgauge.runs import REPRODUCTION, SCAN, SIMULATION, page
+from docs import results as page
+from headgauge.runs import REPRODUCTION, SCAN, SIMULATION
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import Manifest
 from headgauge.runs.paper_schema import PAPER_TABLES
@@ -27,6 +28,15 @@ def test_every_column_and_key_is_on_it():
         assert [name for name, _, _ in page.fields(row)] == list(frame_schema(row))
     for record in (Manifest, *page.parts(Manifest)):
         assert [name for name, _, _ in page.fields(record)] == list(record.__annotations__)
+
+
+def test_a_measure_has_words_in_one_place():
+    """In the registry or in a comment; the upper end of a band has those of the lower."""
+    for row, entries in page.MEASURES.items():
+        comments = {name: comment for name, _, comment in page.written(row)}
+        assert not [name for name, comment in comments.items() if comment and name in entries]
+        wordless = [name for name, _, meaning in page.fields(row) if not meaning]
+        assert all(name.endswith("_high") for name in wordless), row
 
 
 def test_every_table_has_one_section(rendered):
@@ -73,7 +83,7 @@ def test_what_names_a_head_is_explained_in_each_table(rendered):
 
 def test_what_names_a_choice_is_explained_in_each_table(rendered):
     rows = {*TABLES.values(), *PAPER_TABLES.values()}
-    line = '| `scale` | str | "unit" or "raw": the length of the vectors |'
+    line = '| `scale` | str | Length of vectors: "unit" (brought to 1), "raw" (as it is) |'
     assert rendered.count(line) == sum("scale" in frame_schema(row) for row in rows) == 7
     forms = '| `expected` | str | "printed" (false), '
     assert rendered.count(forms) == 3

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from headgauge.claims.record import Finding, Verdict, claim
 from headgauge.claims.sampling import Draws, close, doubles, full, named, orthonormal
+from headgauge.registry.published import GPT2_HEADS as HEADS
+from headgauge.registry.published import LEVEL
 from headgauge.theory.normalization import coverage, expected_distance, kolmogorov_smirnov
 from headgauge.theory.normalization.distance import distance, distances_to_context
 from headgauge.theory.normalization.selection import selected_mass, top_n
@@ -127,9 +129,6 @@ def appendix_slips() -> Finding:
     )
 
 
-LEVEL, HEADS = 0.01, 144
-
-
 def _statistic(first: Tensor, second: Tensor) -> Tensor:
     """sup|F₁ − F₂| of two samples, by rows."""
     both = torch.cat([first, second], -1).sort(-1).values
@@ -225,7 +224,7 @@ def acceptance() -> Finding:
     exact &= close([test.p_value(k, 3) for k in (0, 1)], 1.0)
     return Finding(
         printed=uniform or not (different and paired < limit),
-        corrected=exact and close([limit, more], [28 / 144, 56 / 576]),
+        corrected=exact and close([limit, more], [28 / HEADS, 56 / (4 * HEADS)]),
         numbers={
             "smallest distance of two samples that is rejected, 144 heads, level .01": limit,
             "the same with 576 heads": more,

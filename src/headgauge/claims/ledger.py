@@ -25,13 +25,13 @@ from headgauge.errors import InputError
 from headgauge.threads import one_thread
 
 
-def _place(claim: Claim) -> tuple[bool, int, int]:
+def _order(claim: Claim) -> tuple[bool, int, int]:
     """The papers' order: 1, 1', 2, …, 22, D1, …"""
     number = claim.id.strip("D'")
     return claim.id.startswith("D"), int(number), claim.id.count("'")
 
 
-CLAIMS: tuple[Claim, ...] = tuple(sorted(RECORDS, key=_place))
+CLAIMS: tuple[Claim, ...] = tuple(sorted(RECORDS, key=_order))
 
 
 def find(claim_id: str) -> Claim:

@@ -40,13 +40,13 @@ def lower_bound() -> Finding:
     """
     broken = dominated = useful = better = total = 0
     for row in Draws(12).unit_rows():
-        selected, xi, each = row[-1], xi_of(*row), distances_to_context(*row)
+        selected, xi, distances = row[-1], xi_of(*row), distances_to_context(*row)
         count = selected.sum(-1)
         own = separability.radius(*row)
-        for ball in (own, torch.full_like(own, 0.3), torch.full_like(own, 2.0)):
-            fraction = ((each <= ball[..., None] + 1e-12) & selected).sum(-1) / count
-            printed = separability.printed_lower_bound(xi, selected, ball)
-            counted = separability.deterministic_lower_bound(xi, selected, ball)
+        for r in (own, torch.full_like(own, 0.3), torch.full_like(own, 2.0)):
+            fraction = ((distances <= r[..., None] + 1e-12) & selected).sum(-1) / count
+            printed = separability.printed_lower_bound(xi, selected, r)
+            counted = separability.deterministic_lower_bound(xi, selected, r)
             broken += violated(printed, fraction)
             dominated += violated(printed, counted, fraction)
             useful += int(((printed > 0) & (count > 1)).sum())

@@ -31,11 +31,11 @@ def _simulated_radius_check() -> tuple[int, int, int]:
         alpha = draw.weights(n, sharpness=sharpness)
         many = alpha.expand(draws, n)
         for dim in (3, 16, 64):
-            each = distances_to_context(many, draw.sphere(draws, n, dim), _everything(many))
-            for ball in (0.1, 0.2, 0.35, 0.5, 0.8):
-                inside = (each <= ball).to(torch.float64).mean(-1)
+            distances = distances_to_context(many, draw.sphere(draws, n, dim), _everything(many))
+            for r in (0.1, 0.2, 0.35, 0.5, 0.8):
+                inside = (distances <= r).to(torch.float64).mean(-1)
                 mean, error = inside.mean(), inside.std() / math.sqrt(draws)
-                lower, upper = bounds.fixed_radius_bounds(alpha, _everything(alpha), ball, dim)
+                lower, upper = bounds.fixed_radius_bounds(alpha, _everything(alpha), r, dim)
                 slack = 4 * error + 1e-9
                 broken += int(not lower - slack <= mean <= upper + slack)
                 useful += int(lower > 0.1 or upper < 0.9)
@@ -49,11 +49,11 @@ def _exact_radius_check() -> int:
     rows = doubles([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.3, 0.2], [0.9, 0.06, 0.04]])
     first, second = rows[:, [1, 0, 0]], rows[:, [2, 2, 1]]
     radii = torch.linspace(0.01, 2.0, 20, dtype=torch.float64).tolist()
-    for dim, ball in itertools.product((2, 3, 8, 64), radii):
-        cosine = ((ball / 2) ** 2 - first**2 - second**2) / (2 * first * second)
+    for dim, r in itertools.product((2, 3, 8, 64), radii):
+        cosine = ((r / 2) ** 2 - first**2 - second**2) / (2 * first * second)
         exact = bounds.cap_probability(cosine, dim)
         lower, upper = bounds.fixed_radius_probabilities(
-            rows, _everything(rows), ball, dim, sphere_radius=2.0
+            rows, _everything(rows), r, dim, sphere_radius=2.0
         )
         broken += violated(lower, exact, upper)
     return broken
@@ -81,8 +81,8 @@ def _put_together() -> bool:
     """Both sides by hand where the log-Sobolev half decides: A = 1/8, v = (2/400)(1/64 − 1/128)."""
     row = doubles([0.5, 0.25, 0.25])
 
-    def at(ball: float) -> tuple[Tensor, Tensor]:
-        return bounds.fixed_radius_probabilities(row, _everything(row), ball, 400)
+    def at(r: float) -> tuple[Tensor, Tensor]:
+        return bounds.fixed_radius_probabilities(row, _everything(row), r, 400)
 
     together = bounds.fixed_radius_bounds(row, _everything(row), 0.3, 400)
     mean = math.sqrt(0.125)
@@ -156,9 +156,9 @@ def upper_bound() -> Finding:
     """
     broken = total = single = alone = 0
     for row in Draws(15).unit_rows():
-        selected, ball = row[-1], separability.radius(*row)
+        selected, r = row[-1], separability.radius(*row)
         fraction = separability.separability(*row)
-        failed = violated(fraction, separability.printed_upper_bound(xi_of(*row), selected, ball))
+        failed = violated(fraction, separability.printed_upper_bound(xi_of(*row), selected, r))
         broken += failed
         total += len(fraction)
         if bool((selected.sum(-1) == 1).all()):

@@ -95,11 +95,11 @@ def _piece(
         away = _lengths(a, x, s)
         radius = torch.where(left, away, math.inf).amin(-1)
         scale = _norm(s)[:, None] + a.abs() * _norm(x)
-        ball = _separability(a, away, scale, selected, radius, delta, sphere)
+        separable = _separability(a, away, scale, selected, radius, delta, sphere)
         bounds = _bounds(a, x, s, away, selected, left, d1)
         expected = _expected(a, x, mean, spread, counts, n, chosen)
         answers = finite & (n >= chosen if everything else n > chosen)
-        column = torch.stack([(away * left).sum(-1), *expected, *bounds, *ball])
+        column = torch.stack([(away * left).sum(-1), *expected, *bounds, *separable])
         found = torch.where(answers, column, math.nan).cpu().double().numpy()
         for name, numbers in zip(out.dtype.names or (), found, strict=True):
             out[name][:, at] = numbers

@@ -25,37 +25,38 @@ BAND = (2.5, 97.5)  # percentiles
 def over_heads(
     curves: pl.DataFrame,
     measures: Sequence[str],
-    place: Sequence[str] = (*CHOICE_AND_RULE, "length", "top_n"),
+    by: Sequence[str] = (*CHOICE_AND_RULE, "length", "top_n"),
     table: str = "fig2a",
 ) -> pl.DataFrame:
-    """A row for each place (choice, L, N) and measure; heads that lack a number are left out."""
+    """A row for each group (choice, L, N) and measure; heads that lack a number are left out."""
     heads = curves.select(HEAD).unique().sort(HEAD).with_row_index("head_number")
     numbered = curves.join(heads, on=HEAD, maintain_order="left").with_row_index("number")
     values = numbered.select(pl.col(measures).cast(pl.Float64)).to_numpy()
     windows, who = numbered["window"].to_numpy(), numbered["head_number"].to_numpy()
     rows = numbered["rows"].cast(pl.Float64).to_numpy()
-    found: list[dict[str, Any]] = []
+    spreads: list[dict[str, Any]] = []
     by_head: list[np.ndarray] = []
-    for *there, numbers in numbered.group_by(place, maintain_order=True).agg("number").iter_rows():
+    for *there, numbers in numbered.group_by(by, maintain_order=True).agg("number").iter_rows():
         at = np.array(numbers)
         # (windows, heads, measures), NaN where a head has no number
         known, window = np.unique(windows[at], return_inverse=True)
         every = np.full((len(known), len(heads), len(measures)), np.nan)
         every[window, who[at]] = values[at]
-        group = dict(zip(place, there, strict=True)) | {"rows": mean(rows[at])}
-        for measure, each in zip(measures, np.moveaxis(every, -1, 0), strict=True):
-            lacks = np.isnan(each)
-            each = each[~lacks.all(1)][:, ~lacks.all(0)]
-            if each.size:
-                over = _means(each.T)
+        group = dict(zip(by, there, strict=True)) | {"rows": mean(rows[at])}
+        for measure, measured in zip(measures, np.moveaxis(every, -1, 0), strict=True):
+            lacks = np.isnan(measured)
+            measured = measured[~lacks.all(1)][:, ~lacks.all(0)]
+            if measured.size:
+                over = _means(measured.T)
                 low, high = bootstrap(over)
                 spread = {"measure": measure, "mean": mean(over), "low": low, "high": high}
-                found.append(group | spread | {"heads": each.shape[1], "windows": len(each)})
-                by_head.append(_means(each))
-    for row, quantiles in zip(found, _quantiles(by_head), strict=True):
+                spread |= {"heads": measured.shape[1], "windows": len(measured)}
+                spreads.append(group | spread)
+                by_head.append(_means(measured))
+    for row, quantiles in zip(spreads, _quantiles(by_head), strict=True):
         row |= zip(("minimum", "q25", "median", "q75", "maximum"), quantiles, strict=True)
-    before = place.index("length")
-    return paper_frame(table, found).sort(*place[:before], "measure", *place[before:])
+    before = by.index("length")
+    return paper_frame(table, spreads).sort(*by[:before], "measure", *by[before:])
 
 
 def _quantiles(samples: list[np.ndarray]) -> list[list[float]]:

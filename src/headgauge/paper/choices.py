@@ -59,8 +59,8 @@ RULES: dict[str, tuple[str, dict[str, Any]]] = {
     "sparsemax": ("sparsemax", {}),
     "1.5-entmax": ("entmax", {"alpha": 1.5}),
 }
-# What the guidelines are about: sharper than T = .1, and a factor that follows the length. SSMax
-# with s = 1 multiplies the logits by log n, 6.9 at n = 1024; this one equals softmax at n = 256.
+# What the guidelines are about: sharper than T = .1, and a factor that follows the length; the
+# registry's `RULE_NOTES` say how SSMax was set.
 COLD_RULES = ("softmax T=0.1", "softmax T=0.01")
 LENGTH_AWARE = "ssmax from n=256"
 GUIDELINE_RULES: dict[str, tuple[str, dict[str, Any]]] = {

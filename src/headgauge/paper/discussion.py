@@ -84,8 +84,8 @@ def _shared(
 def coverage(table: pl.DataFrame) -> pl.DataFrame:
     """CoverageRows: by the number of heads, means over layers and rows."""
     found, layers, rows = [], set(), []
-    place = ("layer", "occurrence", "module", "row")
-    for (*layer, row), tokens in table.group_by(place, maintain_order=True):
+    by = ("layer", "occurrence", "module", "row")
+    for (*layer, row), tokens in table.group_by(by, maintain_order=True):
         sets = tokens.sort("key", "head").partition_by("key", maintain_order=True)
         if len({len(each) for each in sets}) != 1:  # heads that see other keys ask for other tokens
             continue

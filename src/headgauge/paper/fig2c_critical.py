@@ -4,7 +4,7 @@ For N = 1, 2, … the per-head mean distances and the per-head mean expectations
 critical N is the first at which the test does not reject. What it is worth: the two samples come
 from the same heads, so they are not independent; that the test does not reject does not make the
 distributions equal; and the more heads a model has the longer it goes on rejecting. The paper had
-144 heads, so the first reading here is with 144 drawn at random (all, where there are fewer): the
+GPT-2's, so the first reading here is with as many drawn at random (all, where there are fewer): the
 middle draw and the middle 95 % of them. Beside it stands the critical N of all heads, with the
 interval over resampled heads. Its growth follows the same draws over L.
 """
@@ -186,10 +186,10 @@ def _critical(
 
 
 def _growth(lengths: dict[int, Samples], draws: int, few: int) -> Iterator[dict[str, Any]]:
-    """How the critical N of 144 heads grows from L = 256 on, draw by draw.
+    """How the critical N of `few` heads grows from L = 256 on, draw by draw.
 
-    Below 256 a share of .06 is a few tokens. With 144 heads or fewer all of them give the exponent,
-    and draws with replacement the interval.
+    Below 256 a share of .06 is a few tokens. A model with no more heads gives the exponent by all
+    of them, and the interval by draws with replacement.
     """
     ordered = sorted(lengths)
     heads = min(samples.heads for samples in lengths.values())

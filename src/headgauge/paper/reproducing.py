@@ -146,22 +146,22 @@ def run_reproduction(
 
     The literal loops are timed once per folder.
     """
-    place, folder = None if out is None else Path(out), None
-    if place is not None:
+    path, folder = None if out is None else Path(out), None
+    if path is not None:
         said = {"research_type": RESEARCH_TYPE, "pseudocode": EXPERIMENT.pseudocode}
         device = plan.first.identity["model"]["device"]
-        folder = RunFolder.open(place, plan.identity, REPRODUCTION)
+        folder = RunFolder.open(path, plan.identity, REPRODUCTION)
         folder.describe(manifest(plan.identity, device, **said))
     shares = _shares(progress, len(plan.texts) + plan.chooses)
     settings, looked = plan.settings, None
     if plan.chooses:
-        looked, choice = _look(plan, place, next(shares))
+        looked, choice = _look(plan, path, next(shares))
         settings = replace(settings, choice=choice)
     scans: dict[str, ScanResult] = {}
     tables: dict[str, Tables] = {}
     for name, text in plan.texts.items():
         own = replace(text, settings=replace(settings, others=looked is None))
-        where = None if place is None else place / TEXTS / text_folder(name)
+        where = None if path is None else path / TEXTS / text_folder(name)
         run = run_plan(own, where, 1, next(shares))
         scans[name], tables[name] = ScanResult.of(run), run.tables
         if looked is not None:  # the first text has the other choices from there
@@ -169,18 +169,18 @@ def run_reproduction(
             more = looked.join(curves, CHOICE_AND_RULE, "anti")
             tables[name] = run.tables | {"paper_curves": pl.concat([curves, more])}
             looked = None
-    by_text = {name: figures(found, settings, name) for name, found in tables.items()}
+    by_text = {name: figures(frames, settings, name) for name, frames in tables.items()}
     judged = judged_frames(by_text, scans, settings, plan.chooses)
-    timing = () if place is None else read_timing(place)
+    timing = () if path is None else read_timing(path)
     if not timing:
         first = next(iter(tables))
         heads = tables[first]["paper_curves"].select(HEAD).n_unique()
         loops = literal_times(plan.first, settings, heads)
         timing = tuple(timing_table(scans[first].seconds(), loops, settings))
-    found = Reproduction(scans, *judged, timing, place)
+    result = Reproduction(scans, *judged, timing, path)
     if folder is not None:
-        found.keep(folder)
-    return found
+        result.keep(folder)
+    return result
 
 
 def judged_frames(
@@ -214,11 +214,11 @@ def choosing_plan(first: Plan, settings: ReproduceSettings) -> Plan:
 
 
 def _look(
-    plan: ReproductionPlan, place: Path | None, progress: Progress | None
+    plan: ReproductionPlan, path: Path | None, progress: Progress | None
 ) -> tuple[pl.DataFrame, Choice]:
     """All choices on the first text: their curves, and the closest of them."""
     looking = choosing_plan(plan.first, plan.settings)
-    run = run_plan(looking, None if place is None else place / CHOOSING, 1, progress)
+    run = run_plan(looking, None if path is None else path / CHOOSING, 1, progress)
     curves = run.tables["paper_curves"]
     critical, *_ = fig2c_critical.run(curves, plan.settings.draws)
     at_longest = curves.filter(length=longest(curves))

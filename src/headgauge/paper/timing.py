@@ -130,10 +130,10 @@ def literal_times(plan: Plan, settings: ReproduceSettings, heads: int) -> dict[s
     def separable(row: _Row, n: int) -> None:
         a, x, chosen = row.weights, row.vectors, top_n(row.weights, n)
         separability.separable_count(a, x, chosen)
-        ball = separability.radius(a, x, chosen)
+        r = separability.radius(a, x, chosen)
         xi = separability.xi(a, chosen, separation)
-        separability.printed_lower_bound(xi, chosen, ball)
-        separability.printed_upper_bound(xi, chosen, ball)
+        separability.printed_lower_bound(xi, chosen, r)
+        separability.printed_upper_bound(xi, chosen, r)
 
     def sensitive(row: _Row, n: int) -> None:
         for _ in range(_TIMES):

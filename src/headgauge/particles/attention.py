@@ -81,7 +81,7 @@ class Attention:
         """Whether the inner products of the directions determine how they change."""
         return self.weights.identity and self.heads == 1
 
-    def rows(self, index: Int[Tensor, "some"]) -> "Attention":
+    def only(self, index: Int[Tensor, "some"]) -> "Attention":
         return replace(self, beta=self.beta[index])
 
     def matrices(self, time: float, dtype: torch.dtype = torch.float64) -> Projections | None:

@@ -81,9 +81,9 @@ class Equiangular(System):
         """As a share of what is large: no sum has more digits than its largest term."""
         return (error / (1 + state.abs())).abs().amax(-1)
 
-    def rows(self, index: Some) -> "Equiangular":
+    def only(self, index: Some) -> "Equiangular":
         tokens, beta = self.tokens[index], self.beta[index]
-        return replace(self, tokens=tokens, beta=beta, schemes=self.schemes.rows(index))
+        return replace(self, tokens=tokens, beta=beta, schemes=self.schemes.only(index))
 
 
 def solve(

@@ -64,8 +64,8 @@ def states_at(
     """The states at all `times` together, where they are few."""
     kept = state.new_empty(len(state), len(times), state.shape[1])
 
-    def saved(number: int, rows: Tensor, states: Tensor) -> None:
-        kept[rows, number] = states
+    def saved(number: int, which: Tensor, states: Tensor) -> None:
+        kept[which, number] = states
 
     integrate(system, state, times, saved, tolerance)
     return kept
@@ -114,7 +114,7 @@ class _Run:
                 alive, time, state, slope, step = (
                     each[keep] for each in (alive, time, state, slope, step)
                 )
-                system = system.rows(keep)
+                system = system.only(keep)
         raise InputError(
             f"after {_MOST_STEPS} steps a trajectory is at t = {float(time.min()):.4g} of "
             f"{stop:g}: its field jumps or is too steep for this tolerance"
@@ -190,18 +190,18 @@ class _Trial:
         state = self.state.to(self.changes.dtype)
         return self.tableau.error(self.changes, lambda error: self.system.size(error, state))
 
-    def at(self, rows: Some, time: float) -> Float[Tensor, "some m"]:
+    def at(self, which: Some, time: float) -> Float[Tensor, "some m"]:
         """The states of some trajectories at a time within their step."""
         if not self._prepared:  # the stages that only the dense output needs
             for extra, (row, share) in enumerate(self.tableau.extra):
                 self._stage(self.tableau.stages + 1 + extra, row, share)
             self._prepared = True
         if self.before.shape[1] < _LONG:
-            return self._dense(rows, time)
+            return self._dense(which, time)
         # Picking rows would copy all their stages; a slice does not.
-        return torch.cat([self._dense(slice(row, row + 1), time) for row in rows.tolist()])
+        return torch.cat([self._dense(slice(row, row + 1), time) for row in which.tolist()])
 
-    def _dense(self, rows: Some | slice, time: float) -> Float[Tensor, "some m"]:
-        share = ((time - self.time[rows]) / self.size[rows]).to(self.changes.dtype)
-        moved = (self.state[rows] - self.before[rows]).to(self.changes.dtype)
-        return self.before[rows] + self.tableau.dense(self.changes[:, rows], moved, share)
+    def _dense(self, which: Some | slice, time: float) -> Float[Tensor, "some m"]:
+        share = ((time - self.time[which]) / self.size[which]).to(self.changes.dtype)
+        moved = (self.state[which] - self.before[which]).to(self.changes.dtype)
+        return self.before[which] + self.tableau.dense(self.changes[:, which], moved, share)

@@ -53,7 +53,7 @@ def get(name: str, **options: Any) -> Scheme:
 class SchemeBatch:
     """The scheme of each trajectory."""
 
-    each: tuple[Scheme, ...]
+    schemes: tuple[Scheme, ...]
 
     @staticmethod
     def of(schemes: Scheme | Sequence[Scheme], batch: int) -> "SchemeBatch":
@@ -64,16 +64,16 @@ class SchemeBatch:
             raise InputError(f"{len(schemes)} schemes for {batch} trajectories")
         return SchemeBatch(tuple(schemes))
 
-    def rows(self, index: Int[Tensor, "some"]) -> "SchemeBatch":
+    def only(self, index: Int[Tensor, "some"]) -> "SchemeBatch":
         """These trajectories alone."""
-        return SchemeBatch(tuple(self.each[place] for place in index.tolist()))
+        return SchemeBatch(tuple(self.schemes[place] for place in index.tolist()))
 
     def breaks(self) -> set[float]:
-        return {time for scheme in self.each for time in scheme.breaks()}
+        return {time for scheme in self.schemes for time in scheme.breaks()}
 
     def between(self, start: float, end: float) -> "SchemeBatch":
         """The schemes as they are between two breaks."""
-        return SchemeBatch(tuple(scheme.between(start, end) for scheme in self.each))
+        return SchemeBatch(tuple(scheme.between(start, end) for scheme in self.schemes))
 
     def rates(
         self, time: Float[Tensor, "batch"], radius: PerToken, radial: PerToken, norm: PerToken
@@ -92,7 +92,7 @@ class SchemeBatch:
     @cached_property
     def _always(self) -> Bool[Tensor, "batch"]:
         """Which streams grow, where no scheme has a break."""
-        return self._grows(torch.zeros(len(self.each), device="cpu"))
+        return self._grows(torch.zeros(len(self.schemes), device="cpu"))
 
     def _grows(self, time: Float[Tensor, "batch"]) -> Bool[Tensor, "batch"]:
         grows = torch.empty_like(time, dtype=torch.bool)
@@ -104,7 +104,7 @@ class SchemeBatch:
     def _groups(self) -> list[tuple[Scheme, slice | list[int]]]:
         """Each scheme and its trajectories: a slice where they stand together."""
         found: dict[Scheme, list[int]] = {}
-        for place, scheme in enumerate(self.each):
+        for place, scheme in enumerate(self.schemes):
             found.setdefault(scheme, []).append(place)
         return [
             (scheme, slice(own[0], own[-1] + 1) if own[-1] - own[0] < len(own) else own)

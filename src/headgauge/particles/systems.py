@@ -42,7 +42,7 @@ class System(ABC):
         """How large an error is, as the tolerance counts."""
 
     @abstractmethod
-    def rows(self, index: Some) -> "System":
+    def only(self, index: Some) -> "System":
         """The system of some of the trajectories."""
 
     def project(self, state: States) -> States:
@@ -77,8 +77,8 @@ class Swarm(System):
     def radius(self, state: States) -> PerToken:
         return state[:, -self.tokens :]
 
-    def rows(self, index: Some) -> "Swarm":
-        attention, schemes = self.attention.rows(index), self.schemes.rows(index)
+    def only(self, index: Some) -> "Swarm":
+        attention, schemes = self.attention.only(index), self.schemes.only(index)
         return replace(self, attention=attention, schemes=schemes)
 
     def breaks(self, end: float) -> tuple[float, ...]:

@@ -48,7 +48,7 @@ class Entry:
     symbol: str = ""  # as in the paper
     unit: str = ""  # what the number is, with its limit
     heading: str = ""  # of a narrow column; "\n" breaks it
-    explanation: str = ""  # a sentence
+    explanation: str = ""  # what title and unit leave open, as it goes on after a colon
     source: str = ""  # equation, theorem, reference
     direction: Literal["", "higher is better", "lower is better"] = ""
     digits: int = 3  # after the point, in tables
@@ -66,6 +66,15 @@ class Entry:
     def colour_map(self) -> str:
         """Both are safe for colour-blind readers; the first is perceptually uniform."""
         return "viridis" if self.centre is None else "PuOr_r"
+
+    @property
+    def meaning(self) -> str:
+        """All of it in one line, nothing twice: title (symbol; unit; source): explanation."""
+        symbol = "" if self.symbol in self.title.split() else self.symbol
+        source = "" if self.source in self.title + self.unit else self.source
+        facts = "; ".join(filter(None, (symbol, self.unit, source)))
+        words = f"{self.title} ({facts})" if facts else self.title
+        return f"{words}: {self.explanation}" if self.explanation else words
 
 
 def by_name(**entries: Entry) -> dict[str, Entry]:

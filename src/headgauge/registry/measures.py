@@ -27,7 +27,7 @@ HEAD_MEASURES = by_name(
         "H(α)",
         "nats, from 0 to log n",
         "entropy",
-        "−Σ α log α, mean over query rows.",
+        "−Σ α log α",
         digits=2,
         low=0.0,
     ),
@@ -36,7 +36,7 @@ HEAD_MEASURES = by_name(
         "H(α)/log n",
         "entropy / log n; 0 one key, 1 flat",
         "entropy\nshare",
-        "Entropy over the largest it could be, over the rows that see n ≥ 2 keys.",
+        "over the rows that see n ≥ 2 keys",
         **_SHARE,
     ),
     rest_entropy_share=Entry(
@@ -44,7 +44,7 @@ HEAD_MEASURES = by_name(
         "",
         "0 one key, 1 flat",
         "off-sink\nshare",
-        "Entropy share of what is left of the weight without the first token.",
+        "of what is left of the weight without the first token",
         **_SHARE,
     ),
     effective_n=Entry(
@@ -52,7 +52,7 @@ HEAD_MEASURES = by_name(
         "exp H(α)",
         "exp(entropy), from 1",
         "effective\nN",
-        "As many keys with equal weight would have this entropy.",
+        "as many with equal weight would have this entropy",
         digits=1,
         low=1.0,
         logarithmic=True,
@@ -62,7 +62,6 @@ HEAD_MEASURES = by_name(
         "α₁",
         "weight on the first token, 0 to 1",
         "sink\nweight",
-        "Weight on the first token of the sequence.",
         **_SHARE,
     ),
     max_logit=Entry(
@@ -70,7 +69,7 @@ HEAD_MEASURES = by_name(
         "max q·k",
         "q·k·scale, largest of all rows",
         "max\nlogit",
-        "The largest q·k·scale of all rows, before softcap and bias.",
+        "before softcap and bias",
         digits=1,
         over_windows="max",
     ),
@@ -79,7 +78,7 @@ HEAD_MEASURES = by_name(
         "‖∇α‖₂",
         "limit 0.5",
         "Jacobian\nnorm",
-        "How far the weights move for the worst small step in the logits; at most 1/2.",
+        "how far the weights move for the worst small step in the logits",
         low=0.0,
         high=0.5,
     ),
@@ -88,7 +87,7 @@ HEAD_MEASURES = by_name(
         "1/Λ",
         "below 1 the top weights merge",
         "1/Λ",
-        "Above 1 softmax concentrates on the top logit, below it spreads; of rows with n ≥ 2.",
+        "above 1 softmax concentrates on the top logit; over the rows that see n ≥ 2 keys",
         "arXiv 2605.12697",
         digits=2,
         low=0.0,
@@ -98,7 +97,7 @@ HEAD_MEASURES = by_name(
         "",
         "share of rows with 1/Λ > 1, 0 to 1",
         "sharp\nrows",
-        "The share of the rows that see n ≥ 2 keys in which 1/Λ is above 1.",
+        "of those that see n ≥ 2 keys",
         **_SHARE,
     ),
     output_norm=Entry(
@@ -106,7 +105,6 @@ HEAD_MEASURES = by_name(
         "‖Σ α_i v_i‖",
         "before the output projection",
         "output\nnorm",
-        "Length of the weighted sum of the values.",
         digits=2,
         low=0.0,
     ),
@@ -115,7 +113,6 @@ HEAD_MEASURES = by_name(
         "",
         "head output norm / layer mean",
         "output\nratio",
-        "The output norm over the mean of the layer's heads.",
         digits=2,
         low=0.0,
         high=2.0,
@@ -130,7 +127,7 @@ CURVES = by_name(
         "d̃",
         "eq. 7, from 0",
         "d̃",
-        "Σ ‖α_i x_i − s‖ over the tokens left out: how far s lies from them.",
+        "Σ ‖α_i x_i − s‖ over the tokens left out, how far s lies from them",
         "eq. 7",
         digits=1,
         low=0.0,
@@ -138,40 +135,38 @@ CURVES = by_name(
     ),
     bound_printed=Entry(
         "bound, Theorem 1.1",
-        explanation="The printed upper bound of d̃.",
+        explanation="of d̃, from above; for weights that sum to one",
         source="Theorem 1.1",
         look=Look(RED, "dashed", "square"),
     ),
     expected_printed=Entry(
         "expectation as printed (false)",
-        explanation="E d̃ under uniform vectors as the main text has it; it does not hold.",
+        explanation="of d̃ over random sets of N tokens, as in the main text",
         source="Theorem 1.2",
         look=Look(BLUE, "dashdot", "triangle"),
     ),
     expected_appendix=Entry(
         "expectation, eq. 24: below the true",
-        explanation="The lower side of the sandwich around the true expectation.",
         source="eq. 24",
         look=Look(SKY, "dotted", "down"),
     ),
     expected_upper=Entry(
         "expectation, second moment: above the true",
-        explanation="The upper side of the sandwich: the root of the exact second moment.",
         look=Look(PURPLE, "dashdotdot", "diamond"),
     ),
     bound_centroid=Entry(
         "centroid bound",
-        explanation="A bound of d̃ from the centroid of the tokens left out.",
+        explanation="of d̃, from above, by the centroid of the selected",
         look=Look(ORANGE, "longdash", "plus"),
     ),
     bound_lower=Entry(
         "plain sandwich, lower side",
-        explanation="What d̃ cannot be below.",
+        explanation="what d̃ cannot be below",
         look=Look(GREY, "dotted", "cross"),
     ),
     bound_upper=Entry(
         "plain sandwich, upper side",
-        explanation="What d̃ cannot be above.",
+        explanation="what d̃ cannot be above",
         look=Look(BLACK, "longdash", "star"),
     ),
     radius=Entry(
@@ -179,7 +174,7 @@ CURVES = by_name(
         "r",
         "nearest token left out, from 0",
         "r",
-        "Distance of s, the weighted sum of the selected, from the nearest token left out.",
+        "its distance from s, the weighted sum of the selected",
         low=0.0,
         look=Look(ORANGE, "solid", "square"),
     ),
@@ -188,7 +183,7 @@ CURVES = by_name(
         "N_s/N",
         "share of the top N in the ball, 0 to 1",
         "N_s/N",
-        "Share of the selected tokens that lie in the ball of radius r around s.",
+        "the ball of radius r around s",
         "eq. 10",
         "higher is better",
         **_SHARE,
@@ -196,7 +191,7 @@ CURVES = by_name(
     ),
     separability_lower=Entry(
         "corrected lower bound",
-        explanation="The part that is certain: ξ_i ≤ r.",
+        explanation="the part that is certain, ξ_i ≤ r",
         look=Look(PURPLE, "dotted", "diamond"),
     ),
     separability_printed_lower=Entry(
@@ -212,6 +207,7 @@ CURVES = by_name(
 )
 CURVE_MEASURES = {name: CURVES[name] for name in ("separability", "distance", "radius")}
 MEASURES = HEAD_MEASURES | CURVE_MEASURES
+BY_LARGEST = [name for name, entry in MEASURES.items() if entry.over_windows == "max"]
 
 # Lemma 1 and Corollary 1: the weights over L, and what bounds the largest.
 WEIGHTS = by_name(
@@ -223,13 +219,18 @@ WEIGHTS = by_name(
     ),
 )
 WEIGHT_BOUNDS = by_name(
-    bound_range=Entry("from the range of the logits, sharp", look=Look(SKY, "dotted", "diamond")),
+    bound_range=Entry(
+        "from the range of the logits, sharp",
+        explanation="1/(1 + (n−1)e^{−R}) with the row's own range R",
+        look=Look(SKY, "dotted", "diamond"),
+    ),
     bound_mean=Entry(
         "from the mean logit (Jensen), exp(max − mean)/n",
         look=Look(PURPLE, "dashdot", "down"),
     ),
     bound_printed=Entry(
         "Corollary 1 as printed, exp(2‖q‖max‖k‖/√d)/n",
+        explanation="null where q and k are unseen",
         source="Corollary 1",
         look=Look(RED, "dashed", "square"),
     ),
@@ -259,10 +260,26 @@ STEP_LOOKS = (
 LAYERS = by_name(
     mean_cosine=Entry("mean cosine of pairs", "γ", low=-1.0, high=1.0),
     radius=Entry("mean length of the tokens", "r", low=0.0),
-    attention_norm=Entry("attention", "‖A‖", low=0.0, look=Look(GREEN, "dashed")),
-    other_norm=Entry("the rest of the layer (MLP)", low=0.0, look=Look(ORANGE, "dashdot")),
-    speed=Entry("radians a token turns in a layer", low=0.0),
-    attention_speed=Entry("attention alone", low=0.0, look=Look(GREEN, "dashed")),
+    attention_norm=Entry(
+        "attention alone",
+        "‖A‖",
+        explanation="mean length of what it adds",
+        low=0.0,
+        look=Look(GREEN, "dashed"),
+    ),
+    other_norm=Entry(
+        "the rest of the layer (MLP)",
+        explanation="mean length of what it adds",
+        low=0.0,
+        look=Look(ORANGE, "dashdot"),
+    ),
+    speed=Entry("radians a token turns in a layer", explanation="mean over tokens", low=0.0),
+    attention_speed=Entry(
+        "attention alone",
+        explanation="mean angle that it would turn a token, in radians",
+        low=0.0,
+        look=Look(GREEN, "dashed"),
+    ),
     probability=Entry("Pairs together", "", "share of pairs together", low=0.0, high=1.0),
 )
 

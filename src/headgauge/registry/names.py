@@ -85,10 +85,10 @@ VECTORS = by_name(
 )
 CHOICES = {
     "vectors": VECTORS,
-    "scale": by_name(unit=Entry(), raw=Entry()),
+    "scale": by_name(unit=Entry(explanation="brought to 1"), raw=Entry(explanation="as it is")),
     "keys": by_name(visible=Entry("visible to the query"), all=Entry("all of the window")),
     "rule": by_name(**{MODEL: Entry("the model's own")}),
-    "logits": by_name(scaled=Entry("scaled by 1/√d"), raw=Entry()),
+    "logits": by_name(scaled=Entry("scaled by 1/√d"), raw=Entry(explanation="q·k")),
 }
 # Of the switches that all figures share; what matters most stands first.
 CHOICE_TITLES = {
@@ -98,6 +98,14 @@ CHOICE_TITLES = {
     "rule": "Rule",
     "scale": "Length of vectors",
 }
+
+
+def choice_meaning(column: str) -> str:
+    """What a column that names a choice may hold, each word with what it means."""
+    words = [
+        f'"{name}" ({each.explanation or each.title})' for name, each in CHOICES[column].items()
+    ]
+    return f"{CHOICE_TITLES.get(column, column.capitalize())}: {', '.join(words)}"
 
 
 def choice_words(choice: tuple[str, ...]) -> str:

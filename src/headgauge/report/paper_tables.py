@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from headgauge.registry.published import CHOICE
+from headgauge.registry.published import CHOICE, CRITICAL_SHARE, PLATEAU, SETTLED, printed
 from headgauge.report.table import Column, Table, markdown
 from headgauge.runs import paper_schema as verdict_words
 
@@ -121,8 +121,9 @@ def chosen_words(choices: pl.DataFrame, chosen_on: str | None) -> str:
 def choice_tables(choices: pl.DataFrame, chosen_on: str | None) -> list[Table]:
     """For each text a line for each choice of vectors and keys."""
     note = (
-        "The paper: critical N ≈ .06 L, N_s/N .70 to .85 from N = 16 on. * the closest on this "
-        f"text. ● what the verdicts are about: {chosen_words(choices, chosen_on)}."
+        f"The paper: critical N ≈ {printed(CRITICAL_SHARE)} L, N_s/N {printed(*PLATEAU)} from N = "
+        f"{SETTLED} on. * the closest on this text. ● what the verdicts are about: "
+        f"{chosen_words(choices, chosen_on)}."
     )
     tables = []
     for rows in choices.partition_by("text", maintain_order=True):

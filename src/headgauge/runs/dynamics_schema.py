@@ -44,17 +44,17 @@ class SwarmRow:
     causal: bool
     beta: Finite
     time: Finite
-    seeds: int
+    seeds: int  # simulations, each with its own random start
     mean_cosine: float  # over pairs, then over seeds
     low: float  # 5 % and 95 % over seeds of the mean over pairs
     high: float
     pair_low: float  # 5 % and 95 % over pairs, mean over seeds
     pair_high: float
-    least_cosine: float  # of the farthest pair
-    together: float  # share of pairs with a cosine of .999 or more
-    clusters: float  # groups linked by such pairs
+    least_cosine: float
+    together: float
+    clusters: float
     energy: float  # Σ_ij e^{β(⟨θ_i,θ_j⟩ − 1)}/(2βn²), 1/(2β) when all are one
-    variance: float  # 1 − |mean direction|²
+    variance: float
     radius: float  # mean of r_j
     attention_norm: float  # mean of ‖A_j‖
     speed: float  # mean of ‖θ'_j‖, the angle a token turns in a unit of time

@@ -17,9 +17,8 @@
     paper/readings.parquet     ReadingRow      one row per text and claim: what was seen there
     paper/verdicts.parquet     PaperVerdictRow one row per claim: the verdict over all texts
 
-`text` names the text a row stands on. `vectors`, `scale`, `keys` and `rule` name a choice, as in
-`CurveRow`. Intervals are null with a single window. Columns may be null where a number does not
-exist.
+`vectors`, `scale`, `keys` and `rule` name a choice, as in `PaperCurveRow`. Intervals are null with
+a single window. Columns may be null where a number does not exist.
 """
 
 from collections.abc import Sequence
@@ -35,14 +34,14 @@ from headgauge.runs.schema import frame_schema
 @dataclass(frozen=True)
 class _ForChoice:
     text: str
-    vectors: Vectors  # "value", "hidden", "embedding" or "final"
-    scale: Scale  # "unit" or "raw": the length of the vectors
-    keys: Keys  # "visible" or "all": the keys that count
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
 
 
 @dataclass(frozen=True)
 class _UnderRule(_ForChoice):
-    rule: str  # "model": the model's own weights; else the rule put on the same logits
+    rule: str
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,9 @@ class PointRow:
     panel: Panel  # "circle" or "model"
     layer: int | None
     head: int | None
-    row: int | None  # the query's place in the window
-    top_n: int  # N
-    key: int  # the key's place in the window
+    row: int | None
+    top_n: int
+    key: int
     token: str | None
     weight: float
     x: Place  # x_i
@@ -79,7 +78,7 @@ class FigureRow(_UnderRule):
     """A measure at one L and N: its mean over heads and windows, and how the heads spread."""
 
     length: int  # L
-    top_n: int  # N
+    top_n: int
     measure: str  # a column of CurveRow
     mean: float | None  # over windows of the mean over heads
     low: float | None  # 95 % bootstrap interval of it over windows
@@ -103,10 +102,10 @@ class CriticalRow(_UnderRule):
     level: float  # of the test: 0.01 in the text, 0.05 in Algorithm 3
     critical_n: Size | None  # None: none among those tried
     share: float | None  # critical_n / L
-    low: int | None  # 95 % bootstrap interval over heads; null where N was not found, and
-    high: int | None  # where too many draws have no critical N to give the upper end
+    low: int | None  # 95 % bootstrap interval over heads; null where N was not found
+    high: int | None  # and where too many draws have no critical N to give the upper end
     found: float | None  # share of the bootstrap draws in which there was a critical N
-    few_heads: int | None  # with 144 heads drawn at random, as many as GPT-2 has: the middle draw
+    few_heads: int | None  # with as many heads as GPT-2 has, drawn at random: the middle draw
     few_low: int | None  # the middle 95 % of those draws; null where a draw has none
     few_high: int | None
     few_found: float | None  # share of those draws in which there was a critical N
@@ -122,13 +121,13 @@ class CriticalRow(_UnderRule):
 @dataclass(frozen=True)
 class GrowthRow(_UnderRule):
     """The exponent of the critical N in L, which is the slope of log N over log L, draw by draw,
-    with 144 heads drawn at random, or all if there are fewer."""
+    with as many heads drawn at random as GPT-2 has, or all if there are fewer."""
 
     expected: Expected
     level: float
     exponent: float | None  # the middle draw; None: most draws lack a critical N at some L
-    low: float | None  # the middle 95 % of the draws that have one at every L; with 144 heads or
-    high: float | None  # fewer, of draws with replacement
+    low: float | None  # the middle 95 % of the draws that have one at every L
+    high: float | None  # where all heads are drawn, with replacement
     found: float  # share of the draws that have one at every L
     shortest: int  # L from here
     longest: int  # to here
@@ -156,7 +155,7 @@ class SensitivityFigureRow:
     """
 
     text: str
-    logits: Logits  # "scaled" (by 1/√d, as the model does) or "raw"
+    logits: Logits
     direction: str  # "random", "worst", "exact", "random under sparsemax", "printed bound", …
     epsilon: float | None  # None: the limit ε → 0
     temperature: float
@@ -174,13 +173,13 @@ class SensitivityFigureRow:
 class ChoiceRow(_ForChoice):
     """One choice of vectors, their length and keys, beside the paper's numbers."""
 
-    critical_n: Size | None  # printed expectation, level .01, longest L, 144 heads where there are
+    critical_n: Size | None  # printed expectation at level .01, longest L, heads as many as GPT-2's
     critical_share: Part | None
     critical_n_corrected: Size | None  # eq. 24
     separability_at_16: float | None  # mean over heads
     plateau_low: float | None  # smallest mean over heads for N from 16 on
     plateau_high: float | None
-    heads_in_band: float | None  # share of heads whose mean for N from 16 on is in .70 to .85
+    heads_in_band: float | None  # share of heads whose mean for N from 16 on is in the paper's band
     agrees: int  # how many of the paper's numbers that depend on the choice it meets
     off: float  # how far it is from those numbers: the lower, the closer
     closest: bool  # it meets the most of them on this text, and is the nearest of those that do
@@ -194,7 +193,7 @@ class VanishingRow:
     quarter, which see nearly all of it."""
 
     text: str
-    rule: str  # "model" or another rule on the same logits
+    rule: str
     length: int  # L
     measure: str  # "largest_weight", "top_mass", "largest_off_sink", or a bound on the first
     mean: float | None  # over windows of the mean over heads; of a bound the geometric mean
@@ -216,7 +215,7 @@ class CoverageRow:
     the N with the largest mean weight over the layer's heads."""
 
     text: str
-    top_n: int  # N
+    top_n: int
     heads: int  # H
     covered: float  # share of the N that at least one of H heads separates, over all sets of H
     low: float | None  # 95 % interval over the drawn rows
@@ -232,7 +231,7 @@ class CoverageRow:
 class VectorRow:
     """Assumptions 1 and 2 on the vectors of a window, brought to unit length."""
 
-    text: str
+    text: str  # the name of the text that the row stands on
     vectors: Vectors
     dim: int  # d
     mean_cosine: float  # of pairs of different tokens, mean over sets; uniform: 0

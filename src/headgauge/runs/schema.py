@@ -1,6 +1,7 @@
 """What the tables of a run hold: one type per table (`TABLES`), one field per column.
 
-Every number is a mean over the counted query rows of its window unless its comment says otherwise;
+What a measure means stands in `registry/measures.py`, what another column does in its comment.
+Every number is a mean over the counted query rows of its window unless the words say otherwise;
 `None` is what could not be seen or does not apply. Logarithms are natural. `frame_schema` turns a
 type into polars' schema, and every table a run writes has exactly that one.
 """
@@ -30,68 +31,68 @@ class OfHead(InWindow):
     layer: int  # place of the attention module among the model's, from 0
     occurrence: int  # 0, or the how-manieth call of a shared module
     module: str  # its name in the model
-    head: int
+    head: int  # from 0
 
 
 class HeadRow(OfHead):
-    """A head in a window: the measures that need no N."""
+    """A head in a window: the measures that need no N. They are null where it is not finite."""
 
     kv_head: int  # the key and value head it reads
     cross: bool  # the keys come from the encoder
     seen: Seen  # "qkv": recomputed from q, k, v; "softmax": tapped, values unseen
     rows: int  # query rows that see a key
-    entropy: float | None  # −Σ α log α; null where the head is not finite
-    entropy_share: float | None  # entropy/log n over the rows that see n ≥ 2 keys
-    effective_n: float | None  # exp(entropy)
-    sink_weight: float | None  # weight on the first token of the sequence
-    max_logit: float | None  # the largest q·k·scale of all rows, before softcap and bias
-    jacobian_norm: float | None  # ‖∂α/∂logits‖₂, at most 1/2
-    sharpness: float | None  # 1/Λ over the rows that see n ≥ 2 keys
-    sharp_rows: float | None  # the share of those rows with 1/Λ > 1
-    output_norm: float | None  # ‖Σ α_i v_i‖, before the output projection
-    output_ratio: float | None  # output_norm over the mean of the layer's heads
+    entropy: float | None
+    entropy_share: float | None
+    effective_n: float | None
+    sink_weight: float | None
+    max_logit: float | None
+    jacobian_norm: float | None
+    sharpness: float | None
+    sharp_rows: float | None
+    output_norm: float | None
+    output_ratio: float | None
 
 
 class CurveRow(OfHead):
     """A head in a window at one N, for one choice of vectors and keys."""
 
     top_n: int  # N
-    vectors: Vectors  # "value", "hidden", "embedding" or "final"
-    scale: Scale  # "unit" or "raw": the length of the vectors
-    keys: Keys  # "visible" or "all": the keys that count
+    vectors: Vectors
+    scale: Scale
+    keys: Keys
     rows: int  # query rows that count at this N
-    distance: float | None  # d̃, eq. 7
-    expected_printed: float | None  # Theorem 1.2 as in the main text; false
-    expected_appendix: float | None  # eq. 24, the lower side of the sandwich
-    expected_upper: float | None  # its upper side
-    bound_printed: float | None  # Theorem 1.1
+    distance: float | None
+    expected_printed: float | None
+    expected_appendix: float | None
+    expected_upper: float | None
+    bound_printed: float | None
     bound_centroid: float | None
-    bound_lower: float | None  # the plain sandwich of d̃
+    bound_lower: float | None
     bound_upper: float | None
-    radius: float | None  # r
+    radius: float | None
     separable_count: float | None  # N_s
-    separability: float | None  # N_s/N
-    separability_printed_lower: float | None  # eq. 11
-    separability_printed_upper: float | None  # eq. 11; false
-    separability_lower: float | None  # the part that is certain: ξ_i ≤ r
+    separability: float | None
+    separability_printed_lower: float | None
+    separability_printed_upper: float | None
+    separability_lower: float | None
 
 
 class SampleRow(OfHead):
     """One of the heaviest keys of a sampled query row."""
 
     row: int  # the query's place in the window
-    query_id: int
-    query_text: str | None  # None without a tokenizer
+    query_id: int  # its token
+    query_text: str | None  # null without a tokenizer
     visible: int  # keys the row may see
     rank: int  # 1 is the heaviest
     key: int  # the key's place in the window
-    key_id: int
-    key_text: str | None
-    weight: float
+    key_id: int  # its token
+    key_text: str | None  # null without a tokenizer
+    weight: float  # α of the key
 
 
 class QueryRow(OfHead):
-    """One query row of a head: what `HeadRow` averages."""
+    """One query row of a head: of it alone what heads.parquet has of all rows."""
 
     row: int
     visible: int
@@ -111,23 +112,23 @@ class DepthRow(InWindow):
     module: str  # the layer they enter; empty after the last
     scheme: str | None  # where that layer has its norms: "pre_ln", "post_ln", "peri_ln", "other"
     tokens: int  # those that are counted: the first is left out where it is a sink
-    mean_cosine: float  # over pairs
+    mean_cosine: float
     pair_low: float  # 5 % and 95 % over pairs
     pair_high: float
-    least_cosine: float
+    least_cosine: float  # of the farthest pair
     together: float  # share of pairs with a cosine of .999 or more
     clusters: int  # groups linked by such pairs
     energy: float  # Σ_ij e^{⟨θ_i,θ_j⟩ − 1}/(2n²): with β = 1
     variance: float  # 1 − |mean direction|²
-    radius: float  # mean length of the vectors
+    radius: float
     radius_low: float  # 5 % and 95 % over tokens
     radius_high: float
-    attention_norm: float | None  # mean length of what the layer's attention adds
-    other_norm: float | None  # of what the rest of the layer (the MLP) adds
-    speed: float | None  # mean angle in radians a token turns in the layer
+    attention_norm: float | None
+    other_norm: float | None
+    speed: float | None
     speed_low: float | None  # 5 % and 95 % over tokens
     speed_high: float | None
-    attention_speed: float | None  # mean angle that the attention's part alone would turn it
+    attention_speed: float | None
     effective_n: float | None  # keys a head attends to, exp(entropy), mean over heads
 
 
@@ -152,7 +153,7 @@ class PaperCurveRow(CurveRow):
 class SensitivityRow(OfHead):
     """Algorithm 5 for one head: g at one temperature, ε and direction, over drawn query rows."""
 
-    logits: Logits  # "scaled" (by 1/√d, as the model does) or "raw"
+    logits: Logits
     direction: str  # "random", "random over all keys", "random under …", "worst", "exact", …
     epsilon: Finite  # 0: the limit
     temperature: Finite
@@ -167,8 +168,8 @@ class KeyPointRow(OfHead):
     One axis is the direction of s, the other the one along which the weighted vectors spread most.
     """
 
-    row: int  # the query's place in the window
-    key: int  # the key's place
+    row: int
+    key: int
     key_text: str | None
     top_n: int
     weight: float
@@ -191,14 +192,14 @@ class VanishingHeadRow(OfHead):
     geometric mean over the rows.
     """
 
-    rule: str  # "model" or another rule on the same logits
-    rows: int
+    rule: str
+    rows: int  # query rows drawn
     largest_weight: float
-    top_mass: float  # of the 16 heaviest keys
-    largest_off_sink: float | None  # without the first key, as a share of what is off it
-    bound_range: float | None  # 1/(1 + (n−1)e^{−R}), R the row's own range of logits
-    bound_mean: float | None  # e^{l_max − mean l}/n
-    bound_printed: float | None  # e^{2Δ}/n, Δ = ‖q‖ max‖k‖/√d; null where q and k are unseen
+    top_mass: float
+    largest_off_sink: float | None
+    bound_range: float | None
+    bound_mean: float | None
+    bound_printed: float | None
 
 
 class SharedTokenRow(OfHead):
@@ -209,7 +210,7 @@ class SharedTokenRow(OfHead):
 
     row: int
     key: int
-    top_n: int  # N
+    top_n: int
     separable: bool  # ‖α_i x_i − s‖ ≤ r with this head's weights
 
 

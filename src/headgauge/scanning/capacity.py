@@ -24,6 +24,7 @@ from jaxtyping import Float, Int
 from scipy import special
 
 from headgauge.errors import LARGEST, InputError, check_whole
+from headgauge.registry.measures import BY_LARGEST
 from headgauge.runs.schema import HEAD
 from headgauge.scanning.thresholds import (
     CHOICE,
@@ -154,7 +155,7 @@ def _trend(
     y = y[~np.isnan(y).any(1)]
     if not y.size:
         return blank | {"note": "not seen"}
-    if measure == "max_logit":  # judged on the largest of all windows, so followed there
+    if measure in BY_LARGEST:  # judged on the largest of all windows, so followed there
         y = y.max(0, keepdims=True)
     facts = blank | {
         "lengths": len(lengths),

@@ -30,6 +30,7 @@ from headgauge import models
 from headgauge.measure.depth import SAMPLE, SINK
 from headgauge.particles import equiangular, schemes
 from headgauge.runs.schema import DepthCurveRow, frame_schema
+from headgauge.scanning.summary import depth_over_windows
 
 _SHARPEST = 40.0  # of β(1 − γ₀): a softmax that is one-hot to the last digit
 MEASURED = ("mean_cosine", "radius", "attention_norm", "other_norm", "speed", "attention_speed")
@@ -72,15 +73,15 @@ def start_of(depth: pl.DataFrame, causal: bool) -> Start | None:
 
 def depth_curves(depth: pl.DataFrame, causal: bool) -> pl.DataFrame:
     """The table of `DepthCurveRow`; without rows where there is nothing to start from."""
-    start, found = start_of(depth, causal), scheme_of(depth).scheme
+    start, recognised = start_of(depth, causal), scheme_of(depth).scheme
     schema = frame_schema(DepthCurveRow)
     if start is None:
         return pl.DataFrame(schema=schema)
     places, post = (table["layer"].n_unique() for table in (depth, depth.filter(scheme="post_ln")))
     parts = []
     for name in schemes.names():
-        switch = {"switch": float(post)} if name == found == "mix_ln" else {}
-        known = {"scheme": name, "recognised": name == found}
+        switch = {"switch": float(post)} if name == recognised == "mix_ln" else {}
+        known = {"scheme": name, "recognised": name == recognised}
         solved = _solved(schemes.get(name, **switch), start, places)
         parts.append(pl.DataFrame(known | solved, schema=schema))
     return pl.concat(parts)
@@ -105,15 +106,14 @@ def _solved(scheme: schemes.Scheme, start: Start, places: int) -> dict[str, Any]
 
 def by_layer(depth: pl.DataFrame, curves: pl.DataFrame | None = None) -> pl.DataFrame:
     """Means over the longest windows, a row per layer, and the recognised scheme's prediction."""
-    longest = depth.filter(length=_longest(depth))
-    means = [pl.mean(name) for name in (*MEASURED, "effective_n", "tokens")]
-    found = longest.group_by("layer").agg(pl.first("scheme"), *means).sort("layer")
+    means = depth_over_windows(depth.filter(length=_longest(depth)))
+    means = means.select("layer", "scheme", *MEASURED, "effective_n", "tokens")
     if curves is None:
-        return found
+        return means
     predicted = curves.filter("recognised").select(
         "layer", predicted_cosine="gamma", predicted_radius="radius"
     )
-    return found.join(predicted, on="layer", how="left", maintain_order="left")
+    return means.join(predicted, on="layer", how="left", maintain_order="left")
 
 
 def fitting_beta(effective_n: float, tokens: int, gamma: float, causal: bool) -> tuple[float, bool]:

@@ -1,12 +1,12 @@
 """The verdicts by head, by layer and in total."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 import polars.selectors as cs
 
 from headgauge.errors import InputError
-from headgauge.registry.measures import MEASURES
+from headgauge.registry.measures import BY_LARGEST
 from headgauge.registry.published import CHOICE
 from headgauge.runs.schema import HEAD, UNIT
 from headgauge.scanning.thresholds import DEFAULT, HEALTHY, INCOMPLETE, VERDICTS, Threshold
@@ -19,7 +19,6 @@ NUMBERS = (
     *("separability", "jacobian_norm", "max_logit", "output_ratio"),
 )
 _ALL = (*VERDICTS, INCOMPLETE, HEALTHY)
-_LARGEST = {name for name, entry in MEASURES.items() if entry.over_windows == "max"}
 
 
 def head_table(
@@ -64,9 +63,8 @@ def layer_summary(head_table: pl.DataFrame) -> pl.DataFrame:
         head_table.group_by(*LAYER, "length")
         .agg(
             pl.len().cast(pl.Int64).alias("heads"),
-            *(pl.col(name).mean() for name in NUMBERS if name != "max_logit"),
-            pl.col("max_logit").max(),
-            *(names.list.contains(each).sum().cast(pl.Int64).alias(each) for each in _ALL),
+            *_overall(NUMBERS),
+            *(names.list.contains(verdict).sum().cast(pl.Int64).alias(verdict) for verdict in _ALL),
         )
         .sort(*LAYER)
     )
@@ -130,9 +128,12 @@ def depth_over_windows(depth: pl.DataFrame) -> pl.DataFrame:
 def _over_windows(table: pl.DataFrame, by: Sequence[str], *firsts: str) -> pl.DataFrame:
     """The mean of each number (of the largest logit: the largest); of `firsts` the first."""
     numbers = table.select(cs.numeric() - cs.by_name(*by, *firsts, *UNIT, require_all=False))
-    over = [pl.max(name) if name in _LARGEST else pl.mean(name) for name in numbers.columns]
     return (
         table.with_columns(cs.float().fill_nan(None))
         .group_by(by, maintain_order=True)
-        .agg(*(pl.first(name) for name in firsts), *over)
+        .agg(*(pl.first(name) for name in firsts), *_overall(numbers.columns))
     )
+
+
+def _overall(names: Iterable[str]) -> list[pl.Expr]:
+    return [pl.max(name) if name in BY_LARGEST else pl.mean(name) for name in names]

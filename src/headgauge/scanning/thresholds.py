@@ -23,6 +23,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from headgauge.errors import LARGEST, InputError
+from headgauge.registry.published import PLATEAU, printed
 from headgauge.runs.columns import Keys, Scale, Vectors
 
 # The order in which a head's verdicts are told.
@@ -77,7 +78,7 @@ DEFAULT = (
         "below",
         0.5,
         "calibrated: fewer than half of the selected tokens are separable (arXiv 2508.17821 "
-        "calls .85 and less saturated, which names nearly every head)",
+        f"calls {printed(PLATEAU[1])} and less saturated, which names nearly every head)",
         "Let it select fewer tokens: top-k or a sparse rule (sparsemax, entmax) at the largest N "
         "whose N_s/N is still above the threshold.",
         top_n=16,

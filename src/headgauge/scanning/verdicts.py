@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from headgauge.errors import InputError
+from headgauge.registry.measures import BY_LARGEST
 from headgauge.runs.schema import HEAD, UNIT
 from headgauge.scanning.thresholds import (
     DEFAULT,
@@ -102,7 +103,7 @@ def judge(
     measures = [(threshold.measure, threshold.choice) for threshold in thresholds]
     per_window = numbers(heads, curves, measures).join(table, on="place")
     mean, largest = pl.col("number").mean(), pl.col("number").max()
-    overall = pl.when(pl.col("measure") == "max_logit").then(largest).otherwise(mean)
+    overall = pl.when(pl.col("measure").is_in(BY_LARGEST)).then(largest).otherwise(mean)
     per_window = per_window.with_columns(overall=overall.over(*HEAD, "place"))
     changes = (beyond("number") != beyond("overall")).mean()
     ratio = pl.col("number") / pl.col("threshold")

@@ -77,20 +77,20 @@ class Swarms:
 
     def rows(self) -> list[dict[str, Any]]:
         """SwarmRow: means over seeds, and the band of the mean cosine."""
-        columns = {each.name for each in fields(SwarmRow)}
+        columns = {field.name for field in fields(SwarmRow)}
         fixed = {name: value for name, value in asdict(self.kind).items() if name in columns}
         fixed["seeds"] = len(self.kind.seeds)
         band = torch.tensor(observables.BAND, dtype=torch.float64)
         ends = observables.quantiles(self.seen["mean_cosine"].movedim(1, -1), band).tolist()
-        found = []
-        for place, scheme in enumerate(self.schemes):
+        rows = []
+        for at, scheme in enumerate(self.schemes):
             for number, time in enumerate(self.times.tolist()):
                 row = {"scheme": scheme.name, "time": time}
-                row |= dict(zip(("low", "high"), ends[place][number], strict=True))
-                for name, each in self.seen.items():
-                    row[name] = float(each[place, :, number].mean())
-                found.append(fixed | row)
-        return found
+                row |= dict(zip(("low", "high"), ends[at][number], strict=True))
+                for name, values in self.seen.items():
+                    row[name] = float(values[at, :, number].mean())
+                rows.append(fixed | row)
+        return rows
 
     def collapse(self) -> list[dict[str, Any]]:
         """CollapseRow: when the farthest pair is one."""
@@ -123,18 +123,18 @@ def swarms(
     seen: dict[str, Tensor] = {}
     # What was computed in single precision is looked at in single precision.
     seen_in = torch.float32 if tolerance >= SINGLE else torch.float64
-    for place, seed in enumerate(kind.seeds):
+    for at, seed in enumerate(kind.seeds):
         system, state = _begin(schemes, kind, seed, device)
 
         def saved(
-            number: int, rows: Tensor, states: Tensor, system: Swarm = system, place: int = place
+            number: int, which: Tensor, states: Tensor, system: Swarm = system, at: int = at
         ) -> None:
-            gaps, tokens = system.rows(rows).see(float(times[number]), states.to(seen_in))
+            gaps, tokens = system.only(which).see(float(times[number]), states.to(seen_in))
             means = {name: values.mean(-1) for name, values in tokens.items()}
             for name, value in (observables.observe(gaps, kind.beta) | means).items():
                 kept = seen.setdefault(name, torch.empty(shape, dtype=torch.float64))
-                kept[rows.cpu(), place, number] = value.to("cpu", torch.float64)
-            progress((place + (number + 1) / len(times)) / len(kind.seeds))
+                kept[which.cpu(), at, number] = value.to("cpu", torch.float64)
+            progress((at + (number + 1) / len(times)) / len(kind.seeds))
 
         integrate(system, state, times, saved, tolerance)
     return Swarms(kind, tuple(schemes), times, seen)

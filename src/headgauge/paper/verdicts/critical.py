@@ -12,7 +12,7 @@ FORMS = ("printed", "appendix")
 
 
 def critical_n(row: Mapping[str, Any]) -> int | None:
-    """With 144 heads where there are more, else with all."""
+    """With as many heads as GPT-2 has where there are more, else with all."""
     return row["critical_n"] if row["few_found"] is None else row["few_heads"]
 
 

@@ -18,10 +18,6 @@ _BANDS = {  # by measure: the columns of its wide band
     "radius": ("radius_low", "radius_high"),
     "speed": ("speed_low", "speed_high"),
 }
-_ATTENTION = "attention alone"
-_LABELS = dict.fromkeys(_BANDS, "the model, mean over windows")
-_LABELS |= {"attention_norm": _ATTENTION, "attention_speed": _ATTENTION}
-_LABELS |= {"other_norm": LAYERS["other_norm"].title}
 _FACTS = {
     "farthest pair": "least_cosine",
     "share of pairs together": "together",
@@ -72,10 +68,10 @@ def _measured(means: pl.DataFrame, name: str) -> list[Series]:
     if seen.is_empty():
         return []
     known = {column: seen[column].to_list() for column in seen.columns}
-    label, x, look = _LABELS[name], known["layer"], LAYERS[name].look
-    low, high = None, None
+    x, label, look, low, high = known["layer"], LAYERS[name].title, LAYERS[name].look, None, None
     if name in _BANDS:
-        look, (low, high) = _MODEL, (known[end] for end in _BANDS[name])
+        label, look = "the model, mean over windows", _MODEL
+        low, high = (known[end] for end in _BANDS[name])
     facts = {"enters": known["module"]}
     if name == "mean_cosine":
         facts |= {words: known[column] for words, column in _FACTS.items()}

@@ -6,7 +6,7 @@ import polars as pl
 
 from headgauge.paper import Reproduction
 from headgauge.registry import measures, names
-from headgauge.registry.published import CHOICE
+from headgauge.registry.published import CHOICE, PLATEAU, printed
 from headgauge.report.page.parts import Column, Page, Part, figures, notes, section, table, text
 from headgauge.report.page.scanning import closing, head_counts, scan_sections, title
 from headgauge.report.paper import page_figures
@@ -86,7 +86,7 @@ _CHOICES = (
     Column("Critical N, eq. 24", "critical_n_corrected", "number", sorts=True),
     Column("N_s/N at 16", "separability_at_16", "fixed", 2, "Mean over heads", True),
     Column("Plateau", ("plateau_low", "plateau_high"), "span", 2, _SETTLED, True),
-    Column("Heads in .70–.85", "heads_in_band", "percent", sorts=True),
+    Column(f"Heads in {printed(*PLATEAU)}", "heads_in_band", "percent", sorts=True),
     Column("Rows", "rows", "number", 4, "Query rows behind a number", True),
 )
 _TIMING = (

@@ -9,7 +9,7 @@ reflection gives exactly
 What follows from passing: the distance of the two distributions of per-head means is not known to
 exceed about `detectable`, nothing more. It does not follow that they are equal (more heads may tell
 them apart), that a head's own two means agree, or that weights are uniform; and the formula assumes
-independent samples, where the paper's are two numbers for each of the same 144 heads.
+independent samples, where the paper's are two numbers for each of the same heads.
 """
 
 import math

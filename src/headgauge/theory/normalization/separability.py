@@ -103,16 +103,16 @@ def _xi(
     return (sphere**2 * squares + inner).clamp(min=0).sqrt() * selected
 
 
-def printed_lower_bound(xi_values: PerKey, selected: Selected, ball: Number) -> PerRow:
+def printed_lower_bound(xi_values: PerKey, selected: Selected, r: Number) -> PerRow:
     """1 − (1/rN) Σ ξ_i, the left side of eq. (11). True, for every realisation and for random r."""
     check_keys(xi_values)
-    ball = torch.as_tensor(ball, dtype=xi_values.dtype, device=xi_values.device)
+    r = torch.as_tensor(r, dtype=xi_values.dtype, device=xi_values.device)
     total = xi_values.sum(-1)
-    return 1 - torch.where(total > 0, total / (ball * selected.sum(-1)), 0.0)
+    return 1 - torch.where(total > 0, total / (r * selected.sum(-1)), 0.0)
 
 
 def printed_upper_bound(
-    xi_values: PerKey, selected: Selected, ball: Number, sphere_radius: float = 1.0
+    xi_values: PerKey, selected: Selected, r: Number, sphere_radius: float = 1.0
 ) -> PerRow:
     """(1/N) Σ exp(−(r − ξ_i)²/16M²), the right side of eq. (11). False.
 
@@ -120,13 +120,13 @@ def printed_upper_bound(
     cannot imply a limit of 80 %.
     """
     check_keys(xi_values)
-    ball = torch.as_tensor(ball, dtype=xi_values.dtype, device=xi_values.device)[..., None]
-    terms = torch.exp(-((ball - xi_values) ** 2) / (16 * sphere_radius**2))
+    r = torch.as_tensor(r, dtype=xi_values.dtype, device=xi_values.device)[..., None]
+    terms = torch.exp(-((r - xi_values) ** 2) / (16 * sphere_radius**2))
     return (terms * selected).sum(-1) / selected.sum(-1)
 
 
-def deterministic_lower_bound(xi_values: PerKey, selected: Selected, ball: Number) -> PerRow:
+def deterministic_lower_bound(xi_values: PerKey, selected: Selected, r: Number) -> PerRow:
     """#{i ∈ I : ξ_i ≤ r}/N ≤ N_s/N: never worse than the printed lower bound."""
     check_keys(xi_values)
-    ball = torch.as_tensor(ball, dtype=xi_values.dtype, device=xi_values.device)[..., None]
-    return ((xi_values <= ball) & selected).sum(-1) / selected.sum(-1).to(xi_values.dtype)
+    r = torch.as_tensor(r, dtype=xi_values.dtype, device=xi_values.device)[..., None]
+    return ((xi_values <= r) & selected).sum(-1) / selected.sum(-1).to(xi_values.dtype)

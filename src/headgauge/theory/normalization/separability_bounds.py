@@ -1,7 +1,7 @@
 """Theorem 2 corrected: what can be said of N_s/N under Assumption 1.
 
 Assumption 1: x_i iid uniform on the sphere of radius M in R^d, independent of the weights.
-Paper → code: X_i = ‖α_i x_i − s‖, M → `sphere_radius`, d → `dim`, r → `ball`.
+Paper → code: X_i = ‖α_i x_i − s‖, M → `sphere_radius`, d → `dim`.
 
 For a fixed r (`fixed_radius_bounds`). With A_i = Σ_{j≠i} α_j² and A4_i = Σ_{j≠i} α_j⁴ over the
 selected keys, E X_i² = M²A_i and Var X_i² = v_i = (2M⁴/d)(A_i² − A4_i), both exact: X_i² is M²A_i
@@ -48,7 +48,7 @@ from headgauge.theory.normalization.separability import xi
 
 
 def fixed_radius_probabilities(
-    weights: PerKey, selected: Selected, ball: float, dim: int, sphere_radius: float = 1.0
+    weights: PerKey, selected: Selected, r: float, dim: int, sphere_radius: float = 1.0
 ) -> tuple[PerKey, PerKey]:
     """Lower and upper bounds on P(X_i ≤ r) for each selected key, r fixed; zero elsewhere."""
     square, variance = square_moments(weights, selected, dim, sphere_radius)
@@ -58,12 +58,12 @@ def fixed_radius_probabilities(
     safe = torch.where(alone, 1.0, square) / sphere_radius**2
     above, below = (
         deviation_bound(gap, safe, dim, sphere_radius)
-        for gap in (ball - highest_mean, lowest_mean - ball)
+        for gap in (r - highest_mean, lowest_mean - r)
     )
-    upper = torch.minimum(below, cantelli(square - ball**2, variance))
+    upper = torch.minimum(below, cantelli(square - r**2, variance))
     # δ = 0: to assume more would be to draw the vectors from another distribution.
-    surely = (ball >= xi(weights, selected, 0.0, sphere_radius)).to(weights.dtype)
-    lower = torch.stack([surely, 1 - above, 1 - cantelli(ball**2 - square, variance)]).amax(0)
+    surely = (r >= xi(weights, selected, 0.0, sphere_radius)).to(weights.dtype)
+    lower = torch.stack([surely, 1 - above, 1 - cantelli(r**2 - square, variance)]).amax(0)
     # N = 1: X_i is exactly zero.
     lower = torch.where(alone, 1.0, lower)
     upper = torch.where(alone, 1.0, upper)
@@ -114,10 +114,10 @@ def cantelli(
 
 
 def fixed_radius_bounds(
-    weights: PerKey, selected: Selected, ball: float, dim: int, sphere_radius: float = 1.0
+    weights: PerKey, selected: Selected, r: float, dim: int, sphere_radius: float = 1.0
 ) -> tuple[PerRow, PerRow]:
     """Lower and upper bound on E[N_s]/N for a fixed radius r under Assumption 1."""
-    lower, upper = fixed_radius_probabilities(weights, selected, ball, dim, sphere_radius)
+    lower, upper = fixed_radius_probabilities(weights, selected, r, dim, sphere_radius)
     count = selected.sum(-1)
     return lower.sum(-1) / count, upper.sum(-1) / count
 

@@ -1,7 +1,8 @@
-"""docs/claims.md, written from the records: `python -m headgauge.claims.page`."""
+"""claims.md, written from the records."""
 
 from collections import Counter
 
+from docs.tables import table
 from headgauge.claims.ledger import CLAIMS
 from headgauge.claims.record import Claim, Verdict
 from headgauge.claims.sentences import SENTENCES
@@ -39,38 +40,35 @@ def render() -> str:
     """The page as Markdown."""
     counts = Counter(claim.verdict for claim in CLAIMS)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    table = ["| # | where | statement | verdict |", "|---|---|---|---|"]
-    table += [
-        f"| [{claim.id}](#{_anchor(claim)}) | {_cell(claim.where)} | {_cell(claim.statement)} "
-        f"| {claim.verdict} |"
-        for claim in CLAIMS
-    ]
-    parts = [HEADER, f"{len(CLAIMS)} statements: {summary}.\n", "\n".join(table) + "\n"]
-    parts += [_section(claim) for claim in CLAIMS]
-    parts += [_sentences()]
-    return "\n".join(parts)
+    rows = [(_link(claim), claim.where, claim.statement, claim.verdict) for claim in CLAIMS]
+    statements = table(("#", "where", "statement", "verdict"), rows)
+    sections = [_section(claim) for claim in CLAIMS]
+    counted = f"{len(CLAIMS)} statements: {summary}.\n"
+    return "\n".join([HEADER, counted, statements, *sections, SENTENCES_HEADER, _sentences()])
 
 
 def _sentences() -> str:
     """The abstract and the slides, sentence by sentence."""
-    anchors = {claim.id: _anchor(claim) for claim in CLAIMS}
-    table = ["| where | sentence | answered by | measured as |", "|---|---|---|---|"]
-    table += [
-        f"| {each.where} | {_cell(each.quote)} "
-        f"| {', '.join(f'[{name}](#{anchors[name]})' for name in each.claims)} "
-        f"| {'; '.join(each.verdicts)} |"
-        for each in SENTENCES
+    links = {claim.id: _link(claim) for claim in CLAIMS}
+    rows = [
+        (
+            sentence.where,
+            sentence.quote,
+            ", ".join(links[number] for number in sentence.claims),
+            "; ".join(sentence.verdicts),
+        )
+        for sentence in SENTENCES
     ]
-    return "\n".join([SENTENCES_HEADER, *table, ""])
+    return table(("where", "sentence", "answered by", "measured as"), rows)
+
+
+def _link(claim: Claim) -> str:
+    return f"[{claim.id}](#{_anchor(claim)})"
 
 
 def _anchor(claim: Claim) -> str:
     number = claim.id.lower().rstrip("'")
     return f"claim-{number}" + "-prime" * (len(claim.id) - len(number))
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 def _section(claim: Claim) -> str:
@@ -84,7 +82,3 @@ def _section(claim: Claim) -> str:
     if claim.code:
         paragraphs.append("**Code.** " + ", ".join(f"`headgauge.{name}`" for name in claim.code))
     return "\n\n".join(paragraphs) + "\n"
-
-
-if __name__ == "__main__":
-    print(render(), end="")

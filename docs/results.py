@@ -1,23 +1,38 @@
-"""The tables in docs/results.md, from the types: `python -m headgauge.runs.page < PAGE`."""
+"""The tables in results.md, from the types of `headgauge.runs` and the words of the registry."""
 
 import inspect
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import get_args, get_type_hints, is_typeddict
 
+from docs.tables import table
+from headgauge.registry import measures
+from headgauge.registry.names import choice_meaning
+from headgauge.registry.published import CHOICE
 from headgauge.runs import dynamics_schema, paper_schema, schema
 from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, Layout
 from headgauge.runs.manifest import Manifest
 
+# Where the registry has the words of a type's columns.
+MEASURES = {
+    schema.HeadRow: measures.HEAD_MEASURES,
+    schema.QueryRow: measures.HEAD_MEASURES,
+    schema.CurveRow: measures.CURVES,
+    schema.DepthRow: measures.LAYERS,
+    schema.VanishingHeadRow: measures.WEIGHTS | measures.WEIGHT_BOUNDS,
+    dynamics_schema.PhaseRow: measures.LAYERS,
+}
 # What names a row is explained once in the source, and in each table here.
 _EXPLAINED = {
     schema.InWindow: schema.UNIT,
     schema.OfHead: schema.HEAD,
-    schema.CurveRow: ("top_n", "vectors", "scale", "keys"),
+    schema.CurveRow: ("top_n",),
     schema.PaperCurveRow: ("rule",),
+    schema.DepthRow: ("least_cosine", "together", "clusters", "variance"),
+    schema.SampleRow: ("row", "visible", "key", "key_text", "weight"),
+    paper_schema.VectorRow: ("text",),
     paper_schema.CriticalRow: ("expected",),
     dynamics_schema.GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     dynamics_schema.SwarmRow: ("dim", "weights", "seeds"),
@@ -71,48 +86,46 @@ def _layout_tables(layout: Layout) -> list[str]:
 
 
 def _table(record: type) -> str:
-    lines = ["| name | type | meaning |", "|---|---|---|"]
-    for name, kind, meaning in fields(record):
-        lines.append(f"| `{name}` | {_cell(_plain(kind))} | {_cell(meaning)} |")
-    return "\n".join(lines) + "\n"
+    rows = [(f"`{name}`", _plain(kind), meaning) for name, kind, meaning in fields(record)]
+    return table(("name", "type", "meaning"), rows)
 
 
 def fields(record: type) -> list[tuple[str, str, str]]:
-    """Name, type and comment of each field, as they stand in the source; inherited ones first."""
+    """Name, type and meaning of each field, inherited ones first."""
     known = {} if issubclass(record, dict) else _explained()
     return [
-        (name, kind, text or known.get(name, ""))
+        (name, kind, comment or _measure(part, name) or known.get(name, ""))
         for part in reversed(record.__mro__)
         if part.__module__.startswith("headgauge.")
-        for name, kind, text in _written(part)
+        for name, kind, comment in written(part)
     ]
 
 
+def _measure(record: type, name: str) -> str:
+    entries = MEASURES.get(record, {})
+    return entries[name].meaning if name in entries else ""
+
+
 def _explained() -> dict[str, str]:
-    return {
-        name: text
+    choices = {name: choice_meaning(name) for name in (*CHOICE, "logits")}
+    return choices | {
+        name: comment
         for record, names in _EXPLAINED.items()
-        for name, _, text in _written(record)
+        for name, _, comment in written(record)
         if name in names
     }
 
 
 @cache
-def _written(record: type) -> list[tuple[str, str, str]]:
-    found = [_FIELD.fullmatch(line) for line in inspect.getsource(record).splitlines()]
-    return [(field[1], field[2], field[3] or "") for field in found if field]
+def written(record: type) -> list[tuple[str, str, str]]:
+    """Name, type and comment of each field of its own, as they stand in the source."""
+    matches = [_FIELD.fullmatch(line) for line in inspect.getsource(record).splitlines()]
+    return [(field[1], field[2], field[3] or "") for field in matches if field]
 
 
 def _plain(kind: str) -> str:
     """A type as a reader of the files knows it: words are text, ranges numbers."""
     for plain, names in _PLAIN.items():
         kind = re.sub(names, plain, kind)
-    return re.sub(r"NotRequired\[(.+)\]", r"\1, or not there", kind)
-
-
-def _cell(text: str) -> str:
-    return text.replace(" | None", " or null").replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    print(render(sys.stdin.read()), end="")
+    kind = re.sub(r"NotRequired\[(.+)\]", r"\1, or not there", kind)
+    return kind.replace(" | None", " or null")
