@@ -19,6 +19,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from headgauge.atomic import encodes
 from headgauge.errors import InputError
 from headgauge.models.facts import LoadedModel
 from headgauge.models.windows import token_ids
@@ -166,8 +167,6 @@ def checked_text(text: str, place: str) -> str:
     """The text, if there is one and it is whole."""
     if not text.strip():
         raise InputError(f"{place} is an empty text")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{place} has half a character (a lone surrogate)") from None
+    if not encodes(text):
+        raise InputError(f"{place} has half a character (a lone surrogate)")
     return text
