@@ -27,7 +27,7 @@ from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, fingerprin
 from headgauge.models.hooks import Hooks, uncompiled
 from headgauge.models.intercept import Interception, intercept
 from headgauge.models.layers import VECTOR_KINDS, KeyVectors
-from headgauge.models.loading import MemorySource, ModelSource, load
+from headgauge.models.loading import ModelSource, load
 from headgauge.models.norm_placement import (
     Recognised,
     StreamStep,
@@ -58,7 +58,6 @@ __all__ = [
     "Interception",
     "KeyVectors",
     "LoadedModel",
-    "MemorySource",
     "ModelFacts",
     "ModelSource",
     "ObservedCall",

@@ -63,6 +63,10 @@ class LoadedModel:
     word: FileWord | None = None
     revision: str | None = None
 
+    def open(self) -> "LoadedModel":
+        """As a `ModelSource` is opened: it is there already."""
+        return self
+
 
 def wrap(model: nn.Module, tokenizer: Any | None = None, name: str | None = None) -> LoadedModel:
     """A transformers model that is already in memory, as `load` would hand it out."""

@@ -4,7 +4,7 @@ No code and no pickles are ever taken from a model: remote code is off and weigh
 safetensors. What its files declare is held against what they hold before it is built (`declared`).
 
 A `ModelSource` is a name and how to load it: small, picklable, the same in every process. It loads
-once per process. A model that lives in memory alone can be used only where it lives.
+once per process. A model that lives in memory alone is its own source, and only where it lives.
 """
 
 import hashlib
@@ -55,25 +55,8 @@ class ModelSource:
             _opened[self] = load(self.name, self.dtype, self.device, revision=self.revision)
         return _opened[self]
 
-    def close(self) -> None:
-        """Let go of the model; `open` would load it again."""
-        _opened.pop(self, None)
-
 
 _opened: dict[ModelSource, LoadedModel] = {}
-
-
-@dataclass(frozen=True, eq=False)
-class MemorySource:
-    """A model that the caller already has."""
-
-    loaded: LoadedModel
-
-    def open(self) -> LoadedModel:
-        return self.loaded
-
-    def close(self) -> None:
-        pass
 
 
 def load(
