@@ -17,6 +17,7 @@ from headgauge.errors import InputError
 from headgauge.models import finding, loading
 from headgauge.models.declared import Held
 from headgauge.models.facts import describe
+from headgauge.models.windows import check_tokenizer
 from tiny_gguf import write_gguf
 
 Build = Callable[[str, str], Any]
@@ -62,7 +63,9 @@ def test_a_folder(folder: Callable[[str], Path], name: str, facts: models.ModelF
     assert not loaded.model.training
     assert loaded.tokenizer is None
     assert loaded.note is not None
-    assert "put its tokenizer.json beside the model" in loaded.note
+    assert loaded.note.startswith("no tokenizer (")
+    with pytest.raises(InputError, match=r"put its tokenizer.json beside .*; no tokenizer \("):
+        check_tokenizer(loaded)
     assert loaded.quantisation is None
 
 

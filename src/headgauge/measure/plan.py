@@ -202,5 +202,3 @@ def check_layers(loaded: models.LoadedModel, settings: UnitSettings) -> None:
         for each in asked or ():
             if not 0 <= each < there:
                 raise InputError(f"{loaded.name} has {what}s 0 to {there - 1}, not {each}")
-    if not layers:
-        raise InputError(f"{loaded.name} has no attention module that could be measured")

@@ -57,7 +57,7 @@ class Documents:
         return "ids" if isinstance(self.documents[0].content, list) else "text"
 
 
-def from_strings(texts: Sequence[str], name: str, chat: bool = False) -> Documents:
+def from_strings(texts: Sequence[Any], name: str, chat: bool = False) -> Documents:
     """Texts that the caller has at hand."""
     found = []
     for number, text in enumerate(texts, 1):
@@ -163,8 +163,10 @@ def _content(field: str, value: Any, place: str, chat: bool) -> str | Messages |
     return checked_text(value, place)
 
 
-def checked_text(text: str, place: str) -> str:
-    """The text, if there is one and it is whole."""
+def checked_text(text: Any, place: str) -> str:
+    """The text, if it is one, not empty and whole."""
+    if not isinstance(text, str):
+        raise InputError(f"{place} must be a string, got {type(text).__name__}")
     if not text.strip():
         raise InputError(f"{place} is an empty text")
     if not encodes(text):

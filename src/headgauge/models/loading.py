@@ -32,10 +32,6 @@ _DTYPES = ("float32", "bfloat16", "float16", "float64")
 _SAFE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 # Weights that are missing or of another shape are told by us, with their names.
 _COMPARED: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
-_NO_TOKENIZER = (
-    "put its tokenizer.json beside the model, or give token ids instead of a text (from Python, or "
-    'a .jsonl file with lines of {"input_ids": […]})'
-)
 
 
 @dataclass(frozen=True)
@@ -220,4 +216,4 @@ def _tokenizer(path: Path) -> tuple[Any, str | None, FileWord | None]:
         reason = "its vocabulary does not hold a word of English"
     except Exception as error:
         reason, word = brief(error), None
-    return None, f"no tokenizer ({reason}): {_NO_TOKENIZER}", word
+    return None, f"no tokenizer ({reason})", word

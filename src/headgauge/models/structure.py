@@ -107,8 +107,6 @@ def readable(model: Any) -> nn.Module:
     wanted = getattr(model, "main_input_name", "input_ids")
     if wanted != "input_ids":
         raise InputError(f"{name} reads {wanted}, not text: only models of text can be scanned")
-    if not attention_modules(model):
-        raise InputError(f"{name} has no attention module that could be measured")
     check_readable(model)
     return model
 
