@@ -26,7 +26,7 @@ def _measure(model: Any, ids: Tensor, *asked: CurveRequest, **more: Any) -> Unit
     unit = Unit(UnitKey(0, LENGTH), 0, tuple(ids[0].tolist()))
     given: dict[str, Any] = {"judged": False} | more
     task = Task(asked, tables=PAPER, **given)
-    return measure_unit(models.MemorySource(models.wrap(model)), unit, settings, task)
+    return measure_unit(models.wrap(model), unit, settings, task)
 
 
 def _request(**more: Any) -> CurveRequest:

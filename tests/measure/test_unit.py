@@ -34,7 +34,7 @@ def _measure(model: Any, ids: Tensor, **choices: Any) -> UnitTables:
     settings = ScanSettings(
         lengths=(LENGTH,), **({"top_ns": TOP_NS, "block_rows": 7, "precision": "float64"} | choices)
     )
-    source, unit = models.MemorySource(models.wrap(model)), _unit(ids)
+    source, unit = models.wrap(model), _unit(ids)
     return measure_unit(source, unit, settings, scan_task(settings, unit.key))
 
 
@@ -256,7 +256,7 @@ def _loss(model: Any, ids: Tensor) -> float:
 def test_progress_reaches_one(llama: Any, ids: Tensor) -> None:
     shares: list[float] = []
     settings = ScanSettings(lengths=(LENGTH,), top_ns=(1,))
-    source = models.MemorySource(models.wrap(llama))
+    source = models.wrap(llama)
     task = scan_task(settings, _unit(ids).key)
     measure_unit(source, _unit(ids), settings, task, shares.append)
     assert shares == [0.5, 1.0]

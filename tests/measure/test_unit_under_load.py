@@ -23,7 +23,7 @@ Progress = Callable[[float], object]
 def _measure(model: Any, ids: Tensor, progress: Progress | None = None, **more: Any) -> UnitTables:
     settings = ScanSettings(lengths=(LENGTH,), top_ns=(1, 4), **more)
     unit = Unit(UnitKey(0, LENGTH), 0, tuple(ids[0].tolist()))
-    source, task = models.MemorySource(models.wrap(model)), scan_task(settings, unit.key)
+    source, task = models.wrap(model), scan_task(settings, unit.key)
     return measure_unit(source, unit, settings, task, progress)
 
 

@@ -46,11 +46,11 @@ def test_keep_find_list_clear(build: Build, cache: Path) -> None:
     assert found is not None
     assert note is None
     assert "transformers-" in found.name
-    (entry,) = models.list_cache()
-    assert entry.path == found
-    assert entry.size > 10_000
-    assert models.clear_cache() == [entry]
-    assert models.list_cache() == []
+    sizes = models.list_cache()
+    assert list(sizes) == [found]
+    assert sizes[found] > 10_000
+    assert models.clear_cache() == sizes
+    assert models.list_cache() == {}
     assert copies.find_copy(SHA256)[0] is None
 
 
@@ -67,7 +67,7 @@ def test_a_full_disk_leaves_nothing(build: Build) -> None:
     note = copies.keep_copy(build("llama", "sdpa").model, Tokenizer(full), *FILE)
     assert note is not None
     assert "no space left" in note
-    assert models.list_cache() == []
+    assert models.list_cache() == {}
 
 
 def test_too_little_room_is_seen_before(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def test_too_little_room_is_seen_before(build: Build, monkeypatch: pytest.Monkey
     note = copies.keep_copy(build("llama", "sdpa").model, Tokenizer(), *FILE)
     assert note is not None
     assert "too little room" in note
-    assert models.list_cache() == []
+    assert models.list_cache() == {}
 
 
 def test_a_crash_leaves_nothing(build: Build) -> None:
@@ -85,7 +85,7 @@ def test_a_crash_leaves_nothing(build: Build) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         copies.keep_copy(build("llama", "sdpa").model, Crash(), *FILE)
-    assert models.list_cache() == []
+    assert models.list_cache() == {}
 
 
 def test_a_damaged_copy_is_written_again(build: Build) -> None:

@@ -52,7 +52,7 @@ def test_the_copy_is_bit_equal(
 ) -> None:
     monkeypatch.setenv("HEADGAUGE_CACHE_DIR", str(real_cache))
     monkeypatch.setattr(loading, "_convert", lambda *args: pytest.fail("converted again"))
-    assert [entry.part for entry in models.list_cache()] == ["gguf"]
+    assert [path.parent.name for path in models.list_cache()] == ["gguf"]
     again = models.load()
     for field in ("name", "source", "facts", "quantisation", "sha256", "note", "word"):
         assert getattr(again, field) == getattr(fresh_default, field)

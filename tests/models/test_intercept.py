@@ -32,7 +32,7 @@ def test_a_family_computes_what_it_would_alone_and_all_of_it_is_seen(inside: Any
     with models.intercept(inside.model, calls.append) as seen:
         watched = _first(inside.run())
     assert torch.equal(plain, watched)
-    assert (seen.unseen, seen.idle, seen.distrusted) == ([], [], {})
+    assert (seen.unseen, seen.distrusted) == ([], {})
     expected = inside.weights()
     names = list(models.attention_modules(inside.model))
     assert len(names) == len(seen.observed) == len(expected) == inside.family.attentions
@@ -185,7 +185,7 @@ def test_other_models_pass_through(build: Build, implementation: str) -> None:
     plain = other.run().logits
     with models.intercept(case.model, lambda call: pytest.fail("not ours")) as seen:
         assert torch.equal(other.run().logits, plain)
-    assert len(seen.idle) == 2
+    assert not seen.observed
 
 
 def test_hidden_masks_are_refused(build: Build) -> None:

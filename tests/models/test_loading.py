@@ -17,6 +17,7 @@ from headgauge.errors import InputError
 from headgauge.models import finding, loading
 from headgauge.models.declared import Held
 from headgauge.models.facts import describe
+from headgauge.models.windows import check_tokenizer
 from tiny_gguf import write_gguf
 
 Build = Callable[[str, str], Any]
@@ -62,7 +63,9 @@ def test_a_folder(folder: Callable[[str], Path], name: str, facts: models.ModelF
     assert not loaded.model.training
     assert loaded.tokenizer is None
     assert loaded.note is not None
-    assert "put its tokenizer.json beside the model" in loaded.note
+    assert loaded.note.startswith("no tokenizer (")
+    with pytest.raises(InputError, match=r"put its tokenizer.json beside .*; no tokenizer \("):
+        check_tokenizer(loaded)
     assert loaded.quantisation is None
 
 
@@ -139,7 +142,7 @@ def test_corrupt_gguf_files_leave_no_cache(tmp_path: Path) -> None:
     assert "is not a GGUF file" in _fails(no_gguf)
     assert "cannot read the GGUF file" in _fails(junk)
     assert "cannot read the GGUF file" in _fails(half)
-    assert models.list_cache() == []
+    assert models.list_cache() == {}
 
 
 def test_tensors_that_are_missing_from_a_gguf_file_are_not_made_up(tmp_path: Path) -> None:
@@ -153,7 +156,7 @@ def test_tensors_that_are_missing_from_a_gguf_file_are_not_made_up(tmp_path: Pat
     assert wide != content
     path.write_bytes(wide)
     assert "describes a far larger model than its 12 tensors" in _fails(path)
-    assert models.list_cache() == []
+    assert models.list_cache() == {}
 
 
 def test_a_damaged_copy_is_made_again(
@@ -177,11 +180,11 @@ def test_a_damaged_copy_is_made_again(
     assert half.quantisation == "F32 (GGUF file)"
     models.load(path)
     assert converted == [torch.float32]
-    (entry,) = models.list_cache()
+    (kept,) = models.list_cache()
     for count, name in enumerate(("model.safetensors", "tokenizer.json", "config.json"), start=2):
-        content = bytearray((entry.path / name).read_bytes())
+        content = bytearray((kept / name).read_bytes())
         content[-20] ^= 1  # a weight's last bits: nothing else would notice
-        (entry.path / name).write_bytes(content)
+        (kept / name).write_bytes(content)
         again: Any = models.load(path)
         assert converted == [torch.float32] * count
         assert again.note == (

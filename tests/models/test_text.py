@@ -73,27 +73,27 @@ def test_download(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.text == BODY + "\n"
     assert found.origin.startswith("https://www.gutenberg.org/")
     assert len(found.sha256) == 64
-    (entry,) = models.list_cache()
-    assert (entry.part, entry.size) == ("texts", size)
+    ((kept, kept_size),) = models.list_cache().items()
+    assert (kept.parent.name, kept_size) == ("texts", size)
     _cut_off(monkeypatch)
     again = models.read_text("war-and-peace")
     assert again.text == found.text
-    assert again.origin == str(entry.path)
+    assert again.origin == str(kept)
 
 
 def test_a_cached_text_that_was_damaged_is_fetched_again(monkeypatch: pytest.MonkeyPatch) -> None:
     _serve(monkeypatch, GUTENBERG.encode())
     whole = models.read_text("war-and-peace").text
-    (entry,) = models.list_cache()
-    content = bytearray(entry.path.read_bytes())
+    (kept,) = models.list_cache()
+    content = bytearray(kept.read_bytes())
     content[-200] ^= 1
     for damaged in (bytes(content), bytes(content[:-50]), b""):
-        entry.path.write_bytes(damaged)
+        kept.write_bytes(damaged)
         found = models.read_text("war-and-peace")
         assert found.text == whole
         assert found.origin.startswith("https://")
-        assert models.list_cache() == [entry]
-    entry.path.write_bytes(content)
+        assert list(models.list_cache()) == [kept]
+    kept.write_bytes(content)
     _cut_off(monkeypatch)
     with pytest.raises(InputError, match="cannot download War and Peace"):
         models.read_text("war-and-peace")
@@ -123,7 +123,7 @@ def test_a_download_that_is_something_else(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(InputError, match="is not War and Peace") as failure:
         models.read_text("war-and-peace")
     assert "\n" not in str(failure.value)
-    assert models.list_cache() == []
+    assert models.list_cache() == {}
 
 
 def test_the_data_folder_comes_first(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def test_all_attention_runs(
     with torch.no_grad(), models.intercept(loaded.model, lambda call: None) as found:
         output = loaded.model(**models.model_inputs(loaded, IDS))
     assert len(found.observed) == seen
-    assert found.idle == []
+    assert found.unseen == []
     loss = models.next_token_loss(loaded, output, IDS)
     assert (loss is None) == (kind == "encoder")
 

@@ -15,26 +15,22 @@ def command(
     """Show or clear the cache: converted GGUF models and downloaded texts."""
     from headgauge.models import cache_folder, clear_cache, list_cache
 
-    entries = clear_cache() if clear else list_cache()
+    sizes = clear_cache() if clear else list_cache()
     if json_output:
-        print_json(
-            {
-                "folder": str(cache_folder()),
-                "cleared": clear,
-                "entries": [
-                    {"part": each.part, "name": each.name, "bytes": each.size} for each in entries
-                ],
-            }
-        )
+        entries = [
+            {"part": path.parent.name, "name": path.name, "bytes": number}
+            for path, number in sizes.items()
+        ]
+        print_json({"folder": str(cache_folder()), "cleared": clear, "entries": entries})
         return
-    whole = size(sum(each.size for each in entries))
-    if not entries:
+    whole = size(sum(sizes.values()))
+    if not sizes:
         stdout().print(f"{cache_folder()} is empty", soft_wrap=True)
         return
     table = Table(title=f"{'removed from ' if clear else ''}{cache_folder()}: {whole}")
     table.add_column("part")
     table.add_column("name", overflow="fold")
     table.add_column("size", justify="right")
-    for each in entries:
-        table.add_row(each.part, each.name, size(each.size))
+    for path, number in sizes.items():
+        table.add_row(path.parent.name, path.name, size(number))
     stdout().print(table)

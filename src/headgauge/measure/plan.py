@@ -178,9 +178,7 @@ def source_of(
         raise InputError("a model in memory has its dtype and device: set them on the model itself")
     if revision is not None:
         raise InputError("a revision is for models of the hub, and this one is in memory")
-    if isinstance(model, models.LoadedModel):
-        return models.MemorySource(model)
-    return models.MemorySource(models.wrap(model, tokenizer))
+    return model if isinstance(model, models.LoadedModel) else models.wrap(model, tokenizer)
 
 
 def model_identity(loaded: models.LoadedModel) -> dict[str, Any]:
@@ -204,5 +202,3 @@ def check_layers(loaded: models.LoadedModel, settings: UnitSettings) -> None:
         for each in asked or ():
             if not 0 <= each < there:
                 raise InputError(f"{loaded.name} has {what}s 0 to {there - 1}, not {each}")
-    if not layers:
-        raise InputError(f"{loaded.name} has no attention module that could be measured")

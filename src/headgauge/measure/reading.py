@@ -154,10 +154,10 @@ def look_at(tokens: Any = None, text: Any = None, chat: bool = False) -> Seen:
             raise InputError(f"text must be a string or a list of them, got {text!r}")
         name = "text-string"
         if chat or not isinstance(text, str):
-            return _documents([text] if isinstance(text, str) else text, name, chat)
+            return from_strings([text] if isinstance(text, str) else text, name, chat)
         return models.SourceText(name, checked_text(text, name), "given as a string", "asked for")
     if isinstance(tokens, (list, tuple)) and tokens and isinstance(tokens[0], str):
-        return _documents(tokens, "documents", chat)
+        return from_strings(tokens, "documents", chat)
     found = at_hand(tokens, chat) if isinstance(tokens, (str, Path)) else tokens
     if chat and not isinstance(found, Documents):
         raise InputError(
@@ -167,13 +167,6 @@ def look_at(tokens: Any = None, text: Any = None, chat: bool = False) -> Seen:
     if found is None or isinstance(found, (str, models.SourceText, Documents)):
         return found
     return token_rows(found)
-
-
-def _documents(texts: Any, name: str, chat: bool) -> Documents:
-    for number, each in enumerate(texts, 1):
-        if not isinstance(each, str):
-            raise InputError(f"document {number} must be a string, got {type(each).__name__}")
-    return from_strings(texts, name, chat)
 
 
 def read(loaded: models.LoadedModel, seen: Seen, bos: str) -> Reading:

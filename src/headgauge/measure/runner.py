@@ -16,7 +16,7 @@ from headgauge.measure.measuring import Progress
 from headgauge.measure.plan import Plan, describe_plan
 from headgauge.measure.requests import Task
 from headgauge.measure.unit import Unit, measure_unit
-from headgauge.models import MemorySource
+from headgauge.models import LoadedModel
 from headgauge.runs.manifest import keep_facts
 from headgauge.workers import as_they_finish
 
@@ -36,7 +36,7 @@ def run_plan(
 ) -> runs.Run:
     """Do the units that are not done yet, and gather them."""
     check_whole("jobs", jobs, 1, THREADS)
-    if jobs > 1 and isinstance(plan.source, MemorySource):
+    if jobs > 1 and isinstance(plan.source, LoadedModel):
         raise InputError(
             f"{plan.loaded.name} is in this process's memory: run it with one job, or give its "
             "name or folder so that other processes can load it"

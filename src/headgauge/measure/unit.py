@@ -22,7 +22,7 @@ from headgauge.measure.settings import UnitSettings
 from headgauge.runs import UnitFacts, UnitKey, UnitTables, write_unit
 from headgauge.threads import begin, in_turn
 
-Source = models.ModelSource | models.MemorySource
+Source = models.ModelSource | models.LoadedModel
 
 
 @dataclass(frozen=True)

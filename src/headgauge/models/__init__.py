@@ -24,10 +24,10 @@ from headgauge.models.calls import AttentionCall, ObservedCall, RowBlock, Softma
 from headgauge.models.documents import Documents
 from headgauge.models.edge_tokens import Bos, Edges, EdgeToken, edges
 from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, fingerprint, wrap
-from headgauge.models.hooks import Hooks, uncompiled
+from headgauge.models.hooks import uncompiled
 from headgauge.models.intercept import Interception, intercept
 from headgauge.models.layers import VECTOR_KINDS, KeyVectors
-from headgauge.models.loading import MemorySource, ModelSource, load
+from headgauge.models.loading import ModelSource, load
 from headgauge.models.norm_placement import (
     Recognised,
     StreamStep,
@@ -54,11 +54,9 @@ __all__ = [
     "EdgeToken",
     "Edges",
     "FileWord",
-    "Hooks",
     "Interception",
     "KeyVectors",
     "LoadedModel",
-    "MemorySource",
     "ModelFacts",
     "ModelSource",
     "ObservedCall",

@@ -16,7 +16,6 @@ import os
 import shutil
 import sys
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +27,6 @@ from headgauge.errors import InputError
 PARTS = ("gguf", "texts")
 _FACTS = "headgauge.json"
 _SPARE_BYTES = 1 << 30  # what the disk should still have free after a copy
-
-
-@dataclass(frozen=True)
-class CacheEntry:
-    """One thing in the cache: a folder or a file, and its size in bytes."""
-
-    part: str
-    name: str
-    path: Path
-    size: int
 
 
 def cache_folder() -> Path:
@@ -67,33 +56,33 @@ def file_sum(path: Path) -> str:
     return f"{found:08x}"
 
 
-def list_cache() -> list[CacheEntry]:
-    """What the cache holds, also what an interrupted run left there (`.writing-…`)."""
-    entries: list[CacheEntry] = []
+def list_cache() -> dict[Path, int]:
+    """What the cache holds, folders and files, with their sizes in bytes; also what an interrupted
+    run left there (`.writing-…`)."""
+    sizes: dict[Path, int] = {}
     for part in PARTS:
         folder = cache_folder() / part
         try:
             for path in sorted(folder.iterdir()) if folder.is_dir() else ():
                 files = path.rglob("*") if path.is_dir() else [path]
-                size = sum(file.lstat().st_size for file in files if file.is_file())
-                entries.append(CacheEntry(part, path.name, path, size))
+                sizes[path] = sum(file.lstat().st_size for file in files if file.is_file())
         except OSError as error:
             raise InputError(f"cannot read the cache at {folder}: {error.strerror}") from None
-    return entries
+    return sizes
 
 
-def clear_cache() -> list[CacheEntry]:
+def clear_cache() -> dict[Path, int]:
     """Remove everything `list_cache` lists, and say what it was."""
-    entries = list_cache()
-    for entry in entries:
+    sizes = list_cache()
+    for path in sizes:
         try:
-            if entry.path.is_dir() and not entry.path.is_symlink():
-                shutil.rmtree(entry.path)
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
             else:
-                entry.path.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
         except OSError as error:
-            raise InputError(f"cannot remove {entry.path}: {error.strerror}") from None
-    return entries
+            raise InputError(f"cannot remove {path}: {error.strerror}") from None
+    return sizes
 
 
 def copy_folder(sha256: str) -> Path:

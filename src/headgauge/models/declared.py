@@ -6,9 +6,7 @@ a file of weights must have at least a tensor for every layer, and a model that 
 not grow beyond what such a file can fill.
 """
 
-import json
 import re
-import struct
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -16,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError, safe_open
 from torch import nn
 from torch.nn.modules import module as registering
 
@@ -24,7 +23,6 @@ from headgauge.errors import InputError
 _LAYERS = re.compile(r"(num_|n_)?(hidden_|encoder_|decoder_)?layers?")
 _SIZES = ("num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim")
 _SIZES += ("hidden_size", "vocab_size")
-_MOST_HEADER = 100 << 20  # as safetensors itself
 # Weights can be packed, down to 1.5 bits each, and be replaced once by their packed form. What
 # stands in no file (masks, dropout) is small beside a real model and large beside a tiny one.
 _PER_BYTE, _SPARE_NUMBERS = 16, 1 << 26
@@ -43,7 +41,11 @@ def held_in(folder: Path) -> Held:
     """What the safetensors files of a folder hold, by their headers."""
     tensors = size = 0
     for file in sorted(folder.glob("*.safetensors")):
-        tensors += len(_names(file))
+        try:
+            with safe_open(file, "pt") as opened:
+                tensors += len(opened.keys())
+        except SafetensorError as error:
+            raise ValueError(f"{file.name} was cut or is no safetensors: {error}") from None
         size += file.stat().st_size
     return Held(tensors, size)
 
@@ -92,16 +94,3 @@ def bounded(held: Held, name: str) -> Iterator[None]:
             register = getattr(registering, f"register_module_{kind}_registration_hook")
             hooks.callback(register(count).remove)
         yield
-
-
-def _names(file: Path) -> list[str]:
-    size = file.stat().st_size
-    with file.open("rb") as opened:
-        start = opened.read(8)
-        length = struct.unpack("<Q", start)[0] if len(start) == 8 else size
-        if length > min(size - 8, _MOST_HEADER):
-            raise ValueError(f"{file.name} ends in its header: it was cut or is no safetensors")
-        header = json.loads(opened.read(length))
-    if not isinstance(header, dict):
-        raise ValueError(f"{file.name} has no table of tensors in its header")
-    return [name for name in header if name != "__metadata__"]

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from headgauge.atomic import encodes
 from headgauge.errors import InputError
 from headgauge.models.facts import LoadedModel
 from headgauge.models.windows import token_ids
@@ -56,7 +57,7 @@ class Documents:
         return "ids" if isinstance(self.documents[0].content, list) else "text"
 
 
-def from_strings(texts: Sequence[str], name: str, chat: bool = False) -> Documents:
+def from_strings(texts: Sequence[Any], name: str, chat: bool = False) -> Documents:
     """Texts that the caller has at hand."""
     found = []
     for number, text in enumerate(texts, 1):
@@ -162,12 +163,12 @@ def _content(field: str, value: Any, place: str, chat: bool) -> str | Messages |
     return checked_text(value, place)
 
 
-def checked_text(text: str, place: str) -> str:
-    """The text, if there is one and it is whole."""
+def checked_text(text: Any, place: str) -> str:
+    """The text, if it is one, not empty and whole."""
+    if not isinstance(text, str):
+        raise InputError(f"{place} must be a string, got {type(text).__name__}")
     if not text.strip():
         raise InputError(f"{place} is an empty text")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{place} has half a character (a lone surrogate)") from None
+    if not encodes(text):
+        raise InputError(f"{place} has half a character (a lone surrogate)")
     return text

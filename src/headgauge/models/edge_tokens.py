@@ -88,10 +88,8 @@ def edges(loaded: LoadedModel, asked: Bos | None) -> Edges:
 
 def adds(tokenizer: Any, name: Edge) -> bool:
     """Whether the tokenizer itself puts its BOS in front of a text, its EOS behind it."""
-    token, place = (
-        getattr(tokenizer, f"{name}_token_id"),
-        slice(1) if name == "bos" else slice(-1, None),
-    )
+    token = getattr(tokenizer, f"{name}_token_id")
+    place = slice(1) if name == "bos" else slice(-1, None)
     return token is not None and tokenizer("a")["input_ids"][place] == [token]
 
 

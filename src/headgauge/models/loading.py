@@ -4,7 +4,7 @@ No code and no pickles are ever taken from a model: remote code is off and weigh
 safetensors. What its files declare is held against what they hold before it is built (`declared`).
 
 A `ModelSource` is a name and how to load it: small, picklable, the same in every process. It loads
-once per process. A model that lives in memory alone can be used only where it lives.
+once per process. A model that lives in memory alone is its own source, and only where it lives.
 """
 
 import hashlib
@@ -32,10 +32,6 @@ _DTYPES = ("float32", "bfloat16", "float16", "float64")
 _SAFE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 # Weights that are missing or of another shape are told by us, with their names.
 _COMPARED: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
-_NO_TOKENIZER = (
-    "put its tokenizer.json beside the model, or give token ids instead of a text (from Python, or "
-    'a .jsonl file with lines of {"input_ids": […]})'
-)
 
 
 @dataclass(frozen=True)
@@ -55,25 +51,8 @@ class ModelSource:
             _opened[self] = load(self.name, self.dtype, self.device, revision=self.revision)
         return _opened[self]
 
-    def close(self) -> None:
-        """Let go of the model; `open` would load it again."""
-        _opened.pop(self, None)
-
 
 _opened: dict[ModelSource, LoadedModel] = {}
-
-
-@dataclass(frozen=True, eq=False)
-class MemorySource:
-    """A model that the caller already has."""
-
-    loaded: LoadedModel
-
-    def open(self) -> LoadedModel:
-        return self.loaded
-
-    def close(self) -> None:
-        pass
 
 
 def load(
@@ -237,4 +216,4 @@ def _tokenizer(path: Path) -> tuple[Any, str | None, FileWord | None]:
         reason = "its vocabulary does not hold a word of English"
     except Exception as error:
         reason, word = brief(error), None
-    return None, f"no tokenizer ({reason}): {_NO_TOKENIZER}", word
+    return None, f"no tokenizer ({reason})", word

@@ -72,7 +72,7 @@ def check_tokenizer(loaded: LoadedModel) -> None:
         raise InputError(
             f"{loaded.name} came without a tokenizer: put its tokenizer.json beside the model (in "
             "Python, give tokenizer=…), or give token ids: a JSONL file with "
-            '{"input_ids": […]} in each line'
+            '{"input_ids": […]} in each line' + (f"; {loaded.note}" if loaded.note else "")
         )
 
 
