@@ -15,6 +15,8 @@ MODEL = (
     "4-bit)."
 )
 
+PLAIN = "Figures without the small print at their foot; it stands beside each, in NAME.txt."
+
 # The headings of `--help`, and what only a command has.
 _read = partial(option, group="What is read")
 _measured = partial(option, group="What is measured")
@@ -38,6 +40,7 @@ _dtype = partial(
 )
 _device = partial(_kept, None, "cpu, cuda, mps, … Without it: cpu.")
 _revision = partial(_kept, None, "A branch, tag or commit of a hub model.")
+_plain = partial(_kept, False, PLAIN, command_only=True)
 _json_output = partial(
     _command, False, "Print JSON on stdout instead of the table.", flags=("--json",)
 )
@@ -124,6 +127,7 @@ class ScanOptions:
     threads: int | None = _kept(None, "Threads of each. Without it: a fair share.")
     seed: int = _kept(0, "Of the sampled rows.")
     estimate: bool = _kept(False, "Say what the run would need, and do not run.", command_only=True)
+    plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()
 
@@ -191,6 +195,7 @@ class ReproduceOptions:
         "Say what the run would need, from one head measured, and do not run.",
         command_only=True,
     )
+    plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()
 
@@ -235,5 +240,6 @@ class SimulateOptions:
     out: Path | None = _kept(None, "The folder. Without it: runs/simulate-….", command_only=True)
     device: str = _kept("cpu", "cpu, cuda, …", command_only=True)
     seed: int = _kept(0, "The first seed.")
+    plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()

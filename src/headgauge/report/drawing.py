@@ -7,7 +7,9 @@ the foot. matplotlib's constrained layout finds the room for numbers and names b
 import io
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +28,7 @@ from headgauge.report import drawing_cells, drawing_panel
 from headgauge.report import figure as described
 from headgauge.report.drawing_text import FAINT, INK, printable, typeset, wrapped
 from headgauge.report.figure import HeatMap
-from headgauge.report.figure_files import DPI, TYPE, house_style
+from headgauge.report.figure_files import DPI, TYPE, house_style, save_figure
 
 _LEGEND_LINE = 0.13  # inches, as all below
 _TITLE_LINE = 0.125
@@ -62,17 +64,24 @@ class _Legend(NamedTuple):
     height: float
 
 
-def draw(figure: described.Figure) -> Drawing:
-    """The figure at the first setting of its switches."""
+def draw(figure: described.Figure, plain: bool = False) -> Drawing:
+    """The figure at the first setting of its switches; `plain`: without the small print."""
     now = described.setting(figure)
     panels = [_at(panel, now) for panel in figure.panels if described.shown(panel.at, now)]
     columns = max(1, min(figure.columns, len(panels)))
-    small = [each.text for each in figure.caption if described.shown(each.at, now)]
-    told = printable(" ".join([*small, figure.run]))
+    told = "" if plain else printable(" ".join(described.words(figure)))
     lines = wrapped(told, figure.width - 0.12, _SMALL * 1.03)
     placed = {divmod(number, columns): panel for number, panel in enumerate(panels)}
     with house_style(), rc_context(TYPE):
         return _draw(figure, placed, columns, lines)
+
+
+def save(
+    figure: described.Figure, folder: Path, name: str, formats: Sequence[str], plain: bool
+) -> list[Path]:
+    """Its files; of a plain one what the small print would say stands beside it as text."""
+    beside = "\n".join([figure.title, "", *described.words(figure)]) if plain else ""
+    return save_figure(draw(figure, plain), folder, name, formats, beside=beside)
 
 
 def _at(panel: Panel, now: described.At) -> Panel:

@@ -1,7 +1,6 @@
 """A heat map of a described figure: cells, hatching, verdicts as stripes, colour bar."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ def draw_cells(axes: Axes, panel: HeatMap, scale: Scale, numbered: bool) -> None
             line.set_path_effects([withStroke(linewidth=2.2, foreground=INK)])  # lost on yellow
     else:
         picture = np.zeros((shape[0], shape[1] * _STRIPES, 4))  # transparent where no verdict is
-        for name, row, first, after in _stripes(panel):
+        for name, row, first, after in panel.stripes():
             picture[row, round(first * _STRIPES) : round(after * _STRIPES)] = to_rgba(
                 verdict(name).look.colour
             )
@@ -146,7 +145,7 @@ def _beyond(extend: str, entry: Entry) -> str:
 
 def cell_entries(panel: HeatMap) -> list[tuple[str, str, Any]]:
     """The legend: each verdict there is, with its letter and count; last, what hatching means."""
-    counted = Counter(name for name, *_ in _stripes(panel))
+    counted = Counter(name for name, *_ in panel.stripes())
     found: list[tuple[str, str, Any]] = []
     for name in dict.fromkeys([*VERDICTS, *counted]):
         if name in counted:
@@ -164,14 +163,6 @@ def _measure(panel: HeatMap) -> Entry:
 def _values(panel: HeatMap) -> np.ndarray:
     """NaN where there is none."""
     return np.array(panel.values, dtype=float)
-
-
-def _stripes(panel: HeatMap) -> Iterator[tuple[str, int, float, float]]:
-    """Each verdict of each head: its row, and between which columns it stands."""
-    for row, line in enumerate(panel.verdicts or ()):
-        for column, names in enumerate(line):
-            for turn, name in enumerate(names):
-                yield name, row, column + turn / len(names), column + (turn + 1) / len(names)
 
 
 def _without(panel: HeatMap) -> dict[str, np.ndarray]:
@@ -205,7 +196,7 @@ def _write_letters(axes: Axes, panel: HeatMap, wide: float, high: float) -> None
     """In cells of so many points. All letters of one kind and size are drawn at once: thousands of
     texts would be slow."""
     places: dict[tuple[str, float], list[tuple[float, float]]] = defaultdict(list)
-    for name, row, first, after in _stripes(panel):
+    for name, row, first, after in panel.stripes():
         size = round(min(high * 0.7, wide * (after - first) * 0.95, 9.0), 2)
         places[name, size].append(((first + after) / 2 - 0.5, row))
     for (name, size), at in places.items():

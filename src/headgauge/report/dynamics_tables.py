@@ -1,11 +1,26 @@
 """A simulation as tables: velocities, rates, and when the swarms collapse."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
-from headgauge.registry.names import SCHEMES
+from headgauge.registry.names import scheme
 from headgauge.report.table import Column, Table
 
 _SWARM = ["weights", "scheme"]
+
+
+def simulation_tables(
+    tables: Mapping[str, pl.DataFrame], settings: Mapping[str, Any]
+) -> list[Table]:
+    """Velocities and rates, then when the swarms collapse, of what was computed."""
+    found, rates = [], tables["rates"]
+    if len(rates):
+        found = [velocity_table(rates, settings["tokens"], settings["beta"]), final_table(rates)]
+    if len(tables["collapse"]):
+        found.append(collapse_table(tables["collapse"], tables["swarms"]))
+    return found
 
 
 def velocity_table(rates: pl.DataFrame, tokens: int, beta: float) -> Table:
@@ -50,4 +65,4 @@ def collapse_table(collapse: pl.DataFrame, swarms: pl.DataFrame) -> Table:
 
 
 def _scheme_column(frame: pl.DataFrame) -> Column:
-    return Column("scheme", [SCHEMES[name].title for name in frame["scheme"]], "left", key=True)
+    return Column("scheme", [scheme(name).title for name in frame["scheme"]], "left", key=True)

@@ -51,7 +51,7 @@ def head_maps(
 
     def of_verdicts() -> Figure:
         """Every cell large enough for its letters."""
-        panel = _verdict_map(grid, verdicts, "", "a stripe and a letter for each that a head has")
+        panel = verdict_map(grid, verdicts, "", "a stripe and a letter for each that a head has")
         return _figure("verdicts", "Verdicts", grid, [panel], run, least=0.1)
 
     made: dict[str, Callable[[], Figure]] = {
@@ -112,7 +112,7 @@ def _overview(
             panels.append(_map(grid, heads, name, title, unit))
         elif _seen(curves, name):
             panels.append(_map(grid, at_n, name, title, f"N = {nearest}; {unit}"))
-    panels.append(_verdict_map(grid, verdicts, "Verdicts", "a stripe and a letter for each"))
+    panels.append(verdict_map(grid, verdicts, "Verdicts", "a stripe and a letter for each"))
     title = f"{len(grid.places)} attention heads in {len(grid.rows)} layers"
     return _figure("heads", title, grid, panels, run, box=(10.0, 5.0))
 
@@ -136,7 +136,8 @@ def _map(grid: HeadGrid, frame: pl.DataFrame, name: str, title: str, unit: str) 
     return _heat_map(grid, title, values=cells(grid, frame, name), measure=name, unit=unit)
 
 
-def _verdict_map(grid: HeadGrid, verdicts: pl.DataFrame, title: str, unit: str) -> HeatMap:
+def verdict_map(grid: HeadGrid, verdicts: pl.DataFrame, title: str, unit: str = "") -> HeatMap:
+    """Which head has which verdicts."""
     found: list[list[list[str]]] = [[[] for _ in grid.columns] for _ in grid.rows]
     for *head, verdict in verdicts.select(*HEAD, "verdict").rows():
         row, column = grid.places[tuple(head)]

@@ -8,9 +8,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from headgauge.report.drawing import draw
+from headgauge.report.drawing import save
 from headgauge.report.figure import Figure
-from headgauge.report.figure_files import save_figure
 from headgauge.report.paper.choices import choices_figure, rules_figure
 from headgauge.report.paper.distance import critical, distances
 from headgauge.report.paper.geometry import geometry_in_files, geometry_on_page
@@ -72,14 +71,16 @@ def _side_by_side(paper: Tables) -> Figure:
     return Figure("fig2", title, panels, 3, switches, tuple(caption))
 
 
-def paper_figures(paper: Tables, captions: Mapping[str, str], folder: Path) -> list[Path]:
+def paper_figures(
+    paper: Tables, captions: Mapping[str, str], folder: Path, plain: bool = False
+) -> list[Path]:
     """FOLDER/figures/paper, the overview of all texts, as PNG too, and the figures of each text as
     SVG and PDF in FOLDER/figures/TEXT."""
     place, paths = folder / "figures", []
     for text in captions:
         overview, *own = reproduction_figures(paper, captions, text).values()
         if not paths:
-            paths += save_figure(draw(overview), place, "paper", ("png", *_FORMATS))
+            paths += save(overview, place, "paper", ("png", *_FORMATS), plain)
         for figure in own:
-            paths += save_figure(draw(figure), place / text_folder(text), figure.name, _FORMATS)
+            paths += save(figure, place / text_folder(text), figure.name, _FORMATS, plain)
     return paths
