@@ -266,10 +266,10 @@ def test_cells_have_their_values_the_measures_ends_and_hatching_where_no_head_is
     assert cells.get_array()[0].tolist() == [0.1, 0.9]
     assert (cells.norm.vmin, cells.norm.vmax) == (0.0, 1.0)
     assert "no such head" in words(sheet)
-    assert "not seen" not in words(sheet)
+    assert "not measured" not in words(sheet)
     assert "Heads" in words(sheet)
     unseen = draw(Figure("f", "Heads", (heat_map(absent=[]),), panel_height=2.0))
-    assert "not seen" in words(unseen)
+    assert "not measured" in words(unseen)
 
 
 def test_colours_span_the_measure_or_the_middle_of_the_data_and_say_what_is_beyond():
@@ -304,7 +304,7 @@ def test_verdicts_are_stripes_with_letters_and_counted_in_the_legend():
     assert picture[1, 100, 3] == 0
     letters = [each for each in sheet.axes[0].collections if isinstance(each, PathCollection)]
     assert sum(len(np.asarray(each.get_offsets())) for each in letters) == 3
-    assert {"A  saturated 1", "S  sink 2", "healthy 1", "not seen"} <= set(words(sheet))
+    assert {"A  saturated 1", "S  sink 2", "healthy 1", "not measured"} <= set(words(sheet))
 
 
 def test_rows_that_belong_together_are_named():

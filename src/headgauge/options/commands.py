@@ -57,7 +57,8 @@ class ScanOptions:
         None,
         "A text file, 'war-and-peace', 'python-reference', or - for stdin. A .jsonl file has a "
         'prompt or document in each line, each a window of its own: {"text": …}, {"prompt": …}, '
-        '{"messages": […]} or {"input_ids": […]}. Without it: War and Peace where it can be had.',
+        '{"messages": […]} or {"input_ids": […]}. Without it: War and Peace, downloaded '
+        "once; without a network the Python reference.",
         command_only=True,
     )
     text_string: str | None = _read(None, "The text itself.", command_only=True)
@@ -141,8 +142,8 @@ class ReproduceOptions:
     text: list[str] | None = _read(
         None,
         "A text file, 'war-and-peace' or 'python-reference'; more than once for several: vectors "
-        "and keys are chosen on the first, the others judge. Without it: War and Peace where it "
-        "can be had, and the Python reference; with --quick only the first.",
+        "and keys are chosen on the first, the others judge. Without it: War and Peace, "
+        "downloaded once, and the Python reference; with --quick only the first.",
         command_only=True,
     )
     length: int | None = _read(

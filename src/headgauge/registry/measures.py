@@ -137,7 +137,7 @@ CURVES = by_name(
         look=Look(GREEN, "solid", "circle"),
     ),
     bound_printed=Entry(
-        "bound, Theorem 1.1",
+        "upper bound as printed, Theorem 1.1",
         explanation="The printed upper bound of d̃.",
         source="Theorem 1.1",
         look=Look(RED, "dashed", "square"),
@@ -149,13 +149,13 @@ CURVES = by_name(
         look=Look(BLUE, "dashdot", "triangle"),
     ),
     expected_appendix=Entry(
-        "expectation, eq. 24: below the true",
+        "eq. 24, below the true expectation",
         explanation="The lower side of the sandwich around the true expectation.",
         source="eq. 24",
         look=Look(SKY, "dotted", "down"),
     ),
     expected_upper=Entry(
-        "expectation, second moment: above the true",
+        "second moment, above the true expectation",
         explanation="The upper side of the sandwich: the root of the exact second moment.",
         look=Look(PURPLE, "dashdotdot", "diamond"),
     ),
@@ -200,12 +200,12 @@ CURVES = by_name(
         look=Look(PURPLE, "dotted", "diamond"),
     ),
     separability_printed_lower=Entry(
-        "lower bound, eq. 11",
+        "lower bound as printed, eq. 11",
         source="eq. 11",
         look=Look(BLUE, "dashdot", "down"),
     ),
     separability_printed_upper=Entry(
-        "upper bound, eq. 11 (false)",
+        "upper bound as printed, eq. 11 (false)",
         source="eq. 11",
         look=Look(RED, "dashed", "square"),
     ),
@@ -218,7 +218,7 @@ WEIGHTS = by_name(
     largest_weight=Entry("largest weight", look=Look(GREEN, "solid", "circle")),
     top_mass=Entry("mass of the 16 heaviest keys", look=Look(ORANGE, "dashdot", "square")),
     largest_off_sink=Entry(
-        "largest off the first key, of the rest",
+        "largest but for the first key, share of the rest",
         look=Look(BLUE, "dashed", "triangle"),
     ),
 )

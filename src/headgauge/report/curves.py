@@ -31,7 +31,7 @@ _HIDDEN = ("bound_lower", "bound_upper")
 _KEYS = 8  # of a sampled row
 _TOKEN = 10  # letters of it
 _OVER_N = Axis("N", "N", log=True, can_log=True)
-_UNSEEN = "not seen in this run"
+_UNSEEN = "not measured in this run"
 
 Place = tuple[int, int | None, str | None]  # layer, head, module
 

@@ -34,7 +34,7 @@ _LEGEND_LINE = 0.13  # inches, as all below
 _TITLE_LINE = 0.125
 _AROUND = 0.46  # a panel's numbers and names above and below, without its title
 _BAR = 0.42  # a colour bar with its numbers
-_SMALL = 6.0  # points
+_SMALL, _HEADING = 6.0, 9.0  # points
 _SMALL_LINE = 0.105
 _HANDLE = 0.52  # of a legend, with the gap to the next column
 _LETTER = 0.0535  # the width of one
@@ -102,7 +102,8 @@ def _draw(
 ) -> Drawing:
     rows, across = math.ceil(len(panels) / columns), figure.width / columns
     maps = {at: panel for at, panel in panels.items() if isinstance(panel, HeatMap)}
-    heading = 0.26 if maps else 0.0
+    headings = wrapped(figure.title, figure.width - 0.12, _HEADING * 1.1)
+    heading = 0.1 + 0.16 * len(headings)
     bars = [at for at, panel in maps.items() if panel.verdicts is None]
     if figure.one_scale:  # one bar for all, under the last row
         bars = [at for at in bars if at[0] == rows - 1][:1]
@@ -122,9 +123,8 @@ def _draw(
     inside = (0, 0, 1, 1 - heading / whole)
     engine.set(w_pad=0.05, h_pad=0.03, wspace=0.015, hspace=0.0, rect=inside)
     grid = sheet.add_gridspec(2 * rows + 1, columns, height_ratios=[*heights, foot])
-    if heading:
-        place = {"x": 0.06 / figure.width, "y": 1 - 0.08 / whole, "va": "top", "color": INK}
-        sheet.text(**place, s=typeset(figure.title), fontsize=10, weight="bold")
+    place = {"x": 0.06 / figure.width, "y": 1 - 0.08 / whole, "va": "top", "color": INK}
+    sheet.text(**place, s=typeset("\n".join(headings)), fontsize=_HEADING, weight="bold")
 
     def room(row: int, first: int = 0, span: int = columns) -> Axes:
         """A place without axes for what explains the panels."""

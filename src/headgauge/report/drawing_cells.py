@@ -20,7 +20,7 @@ from headgauge.report.figure import HeatMap
 Scale = tuple[Normalize, str]  # and which ends of the data lie outside, in matplotlib's words
 
 _HATCHED: dict[str, dict[str, Any]] = {
-    "not seen": {"facecolor": "#dddddd", "edgecolor": "#808080", "hatch": "////////"},
+    "not measured": {"facecolor": "#dddddd", "edgecolor": "#808080", "hatch": "////////"},
     "no such head": {"facecolor": "#ffffff", "edgecolor": "#cccccc", "hatch": "\\\\\\"},
 }
 _STRIPES = 60  # divisible by every number of verdicts a head can have
@@ -54,6 +54,7 @@ def draw_cells(axes: Axes, panel: HeatMap, scale: Scale, numbered: bool) -> None
     axes.set_xlabel(panel.x.label, labelpad=1)
     axes.set_ylabel(panel.y.label if numbered else "", labelpad=3)
     axes.tick_params(length=2, width=0.5, pad=1.5, labelleft=numbered)
+    axes.set_yticks([0], labels=[max(panel.rows, key=len)])  # room for the longest
     for side in axes.spines.values():
         side.set(visible=True, linewidth=0.5)
     for name, first, after in panel.blocks if len(panel.blocks) > 1 else ():
@@ -174,7 +175,7 @@ def _without(panel: HeatMap) -> dict[str, np.ndarray]:
         empty = ~np.isfinite(_values(panel))
     else:
         empty = np.array([[not cell for cell in row] for row in panel.verdicts])
-    return {"not seen": empty & ~absent, "no such head": absent}
+    return {"not measured": empty & ~absent, "no such head": absent}
 
 
 def _hatch(axes: Axes, covered: np.ndarray, look: dict[str, Any]) -> None:

@@ -200,6 +200,7 @@ def _draw_mark(axes: Axes, mark: Mark) -> None:
             axes.add_patch(Circle((x, y), radius, **how, linestyle=style, linewidth=0.8, zorder=0))
         case "words":
             x, y = mark.values
+            axes.update_datalim([(x, y)])
             axes.text(x, y, typeset(mark.label), fontsize=6, color=mark.look.colour)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from headgauge.registry.published import ARXIV
 from headgauge.report.drawing import save
 from headgauge.report.figure import Figure
 from headgauge.report.paper.choices import choices_figure, rules_figure
@@ -56,7 +57,12 @@ def reproduction_figures(
     figures += [make(tables) for make in (choices_figure, rules_figure)]
     shared, run = switches(one_choice, [text], None), captions[text]
     return {"paper": overview(paper, captions)} | {
-        figure.name: replace(figure, switches=(*shared, *figure.switches), run=run)
+        figure.name: replace(
+            figure,
+            title=f"{figure.title} ({ARXIV})",
+            switches=(*shared, *figure.switches),
+            run=run,
+        )
         for figure in figures
     }
 
@@ -67,7 +73,7 @@ def _side_by_side(paper: Tables) -> Figure:
     panels = tuple(panel for figure in three for panel in figure.panels)
     switches = tuple(switch for figure in three for switch in figure.switches)
     caption = {each.text: each for figure in three for each in figure.caption}.values()
-    title = "Figure 2. Distance and critical N"
+    title = "Figure 2: distance d̃ from s to the tokens left out, and critical N"
     return Figure("fig2", title, panels, 3, switches, tuple(caption))
 
 
