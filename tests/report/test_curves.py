@@ -24,7 +24,7 @@ def told(figure):
 def test_one_head_has_its_curves_its_keys_and_its_numbers(tables):
     figure = head_figure((2, 3, None), tables, RUN)
     share, distances, keys = panels(figure)
-    assert share.title == "layer 2, head 3: N_s/N"
+    assert share.title == "Separability N_s/N"
     assert list(share.series[0].x) == list(NS)
     assert len([each for each in share.series if not each.label]) == 2  # thin: each window
     means = [sum(distance(2, 3, n, 0, window) for window in (0, 1)) / 2 for n in NS]

@@ -47,7 +47,7 @@ def test_every_table_of_a_scan_has_a_figure(scanned):
     assert set(found) == {"heads", "verdicts", "depth", "curves", *heads, *CURVE_MEASURES, *other}
     before = dict(rcParams)
     assert f"layer {LAYERS - 1}" in words(plot(scanned, "curves"))
-    assert "layer 2, head 3" in words(plot(scanned, 2, 3))
+    assert "Layer 2, head 3" in words(plot(scanned, 2, 3))
     assert dict(rcParams) == before
     with pytest.raises(InputError, match="no figure named 'rows' here; there are heads, verdicts"):
         plot(scanned, "rows")

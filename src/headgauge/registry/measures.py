@@ -223,13 +223,13 @@ WEIGHTS = by_name(
     ),
 )
 WEIGHT_BOUNDS = by_name(
-    bound_range=Entry("from the range of the logits, sharp", look=Look(SKY, "dotted", "diamond")),
+    bound_range=Entry("bound from the range of the logits", look=Look(SKY, "dotted", "diamond")),
     bound_mean=Entry(
-        "from the mean logit (Jensen), exp(max − mean)/n",
+        "bound from the mean logit (Jensen), exp(max − mean)/n",
         look=Look(PURPLE, "dashdot", "down"),
     ),
     bound_printed=Entry(
-        "Corollary 1 as printed, exp(2‖q‖max‖k‖/√d)/n",
+        "bound as printed, Corollary 1: exp(2‖q‖max‖k‖/√d)/n",
         source="Corollary 1",
         look=Look(RED, "dashed", "square"),
     ),

@@ -52,7 +52,7 @@ def head_maps(
     def of_verdicts() -> Figure:
         """Every cell large enough for its letters."""
         panel = verdict_map(grid, verdicts, "", "a stripe and a letter for each verdict of a head")
-        return _figure("verdicts", "Verdicts", grid, [panel], run, least=0.1)
+        return _figure("verdicts", "Verdicts of every head", grid, [panel], run, least=0.1)
 
     made: dict[str, Callable[[], Figure]] = {
         "heads": partial(_overview, grid, means, over_n, verdicts, run),

@@ -93,7 +93,7 @@ def test_where_none_was_found_words_above_the_lines_say_so(tests):
 def test_a_milder_test_alone_that_finds_none_has_its_words_too(tests):
     lost = (pl.col("level") == 0.05) & (pl.col("expected") == "printed") & (pl.col("length") == 64)
     tests = tests.with_columns(critical_n=pl.when(lost).then(None).otherwise("critical_n"))
-    assert none_words(tests)[0] == "printed, level 0.05: none at 1 of 6 L, N ≤ 512"
+    assert none_words(tests)[0] == "printed, level 0.05: none at 1 of 6 L"
 
 
 def test_none_at_all_is_told_and_the_papers_line_stays(make_paper, series):

@@ -185,9 +185,9 @@ def none_words(tests: pl.DataFrame) -> list[str]:
         own = tests.filter(expected=side)
         for (level,), rows in own.group_by("level", maintain_order=True):
             none = rows["critical_n"].null_count()
-            some = f" at {none} of {rows.height} L" if none < rows.height else ""
+            some, most = f"none at {none} of {rows.height} L", f"none, N ≤ {rows['tried'].max()}"
             if none:
-                found.setdefault(f"none{some}, N ≤ {rows['tried'].max()}", []).append(level)
+                found.setdefault(some if none < rows.height else most, []).append(level)
         for none, at in found.items():
             level = f", level {span(pl.Series(at))}" if len(at) < levels else ""
             said.append(f"{entry.symbol}{level}: {none}")

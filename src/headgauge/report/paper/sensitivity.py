@@ -13,7 +13,7 @@ from headgauge.report.paper import words
 from headgauge.report.paper.tables import Tables, groups, lines
 
 STEPS = ("random", "random over all keys", "worst")  # the directions that have an ε
-_TITLE = "Figure 4: sensitivity g of the weights to a step in the logits, over temperature"
+_TITLE = "Figure 4: sensitivity g of the weights to a step in the logits, over T"
 _KIND = ("text", "direction", "logits")
 _OWN = "scaled"  # the logits as the model has them; the exact norms are of these
 _IS_BOUND = pl.col("direction").str.ends_with("bound")
