@@ -49,7 +49,7 @@ _FACTS = {
     f"with {GPT2_HEADS} heads": "few_heads",
     "found in draws": "found",
 }
-_LINE = 1.5  # from one line of words to the next, on a logarithmic axis
+_LINE = 0.13  # of a logarithmic axis: from one line of words to the next
 _CROSS = Look(BLACK, "none", "cross")
 _FEW = Entry(f"with {GPT2_HEADS} heads, as GPT-2", look=_CROSS, name="few")
 
@@ -165,8 +165,10 @@ def critical_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> P
             Series("paper", f"{CRITICAL_SHARE:g} L, the paper's", PAPER_LINE, ends, shares)
         )
     numbers = [n for each in series for end in (each.y, each.high or ()) for n in end if n]
+    top = max(numbers, default=1.0)
+    step = (top / min(numbers, default=1.0)) ** _LINE
     marks = tuple(
-        Mark("words", (series[-1].x[0], max(numbers) * _LINE**line), none, Look(GREY), at=setting)
+        Mark("words", (series[-1].x[0], top * step**line), none, Look(GREY), at=setting)
         for notes, setting in said
         for line, none in enumerate(reversed(notes), 1)
     )
