@@ -86,7 +86,7 @@ def test_where_none_was_found_words_above_the_lines_say_so(tests):
     panel = critical_panel(tests, "")
     second, first = panel.marks  # from the line below upwards
     assert (first.label, second.label) == ("eq. 24: none, N ≤ 512", "second moment: none, N ≤ 512")
-    highest = max(n for each in panel.series for n in (*each.y, *(each.high or ())) if n)
+    highest = max(float(n) for each in panel.series for n in (*each.y, *(each.high or ())) if n)
     assert highest < second.values[1] < first.values[1]
 
 

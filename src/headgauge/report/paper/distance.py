@@ -157,24 +157,23 @@ def critical_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> P
                     series.append(replace(bare, hollow=[True] * len(line.x)))
     few = strictest(frame).filter(pl.col("heads") > GPT2_HEADS)
     series += lines(few, {"printed": _FEW}, "length", y="few_heads", spread=False, **how)
+    marks: list[Mark] = []
     if frame.height:
         lengths = frame["length"].sort().to_list()
         ends = [lengths[0] / 1.2, lengths[-1] * 1.2]
         shares = [CRITICAL_SHARE * end for end in ends]
-        series.append(
-            Series("paper", f"{CRITICAL_SHARE:g} L, the paper's", PAPER_LINE, ends, shares)
-        )
-    numbers = [n for each in series for end in (each.y, each.high or ()) for n in end if n]
-    top = max(numbers, default=1.0)
-    step = (top / min(numbers, default=1.0)) ** _LINE
-    marks = tuple(
-        Mark("words", (series[-1].x[0], top * step**line), none, Look(GREY), at=setting)
-        for notes, setting in said
-        for line, none in enumerate(reversed(notes), 1)
-    )
-    y = Axis("critical N", "N", log=True, can_log=True)
-    x = over_l(frame["length"])
-    return Panel(title, x, y, tuple(series), marks, empty="no tests in this run")
+        label = f"{CRITICAL_SHARE:g} L, the paper's"
+        series.append(Series("paper", label, PAPER_LINE, ends, shares))
+        drawn = frame.drop_nulls("critical_n").select("critical_n", "low", "high").rows()
+        numbers = [*shares, *(float(number) for row in drawn for number in row if number)]
+        top, step = max(numbers), (max(numbers) / min(numbers)) ** _LINE
+        marks += [
+            Mark("words", (ends[0], top * step**line), none, Look(GREY), at=setting)
+            for notes, setting in said
+            for line, none in enumerate(reversed(notes), 1)
+        ]
+    x, y = over_l(frame["length"]), Axis("critical N", "N", log=True, can_log=True)
+    return Panel(title, x, y, tuple(series), tuple(marks), empty="no tests in this run")
 
 
 def none_words(tests: pl.DataFrame) -> list[str]:
