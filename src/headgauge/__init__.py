@@ -91,7 +91,12 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
-        if name in ("read_run", "reproduce", "scan"):  # what they return shows itself in notebooks
+        if name in (
+            "read_run",
+            "reproduce",
+            "scan",
+            "simulate",
+        ):  # what they return shows itself in notebooks
             importlib.import_module("headgauge.report.notebook")
         return getattr(importlib.import_module(f"headgauge.{_FUNCTIONS[name]}"), name)
     if name in __all__:

@@ -40,7 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hf.PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(place / "model")
     (place / "story.txt").write_text(" ".join(WORDS[1 + i * i % 7] for i in range(40)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("headgauge.report.figures.draw", lambda result: [Path("report.html")])
+        patch.setattr("headgauge.report.figures.draw", lambda *_: [Path("report.html")])
         command(
             "scan", str(place / "model"), "--text", str(place / "story.txt"), "--length", "16",
             "--windows", "1", "--top-n", "1,2", "--layers", "0", "--heads", "0",
@@ -58,10 +58,12 @@ def run(request: pytest.FixtureRequest, made: Path, tmp_path: Path) -> Path:
 def test_page_and_figures_from_what_is_stored(cli: Any, made: Path, tmp_path: Path) -> None:
     run = shutil.copytree(made / "scan[v2]", tmp_path / "scan[v2]")
     assert pl.read_parquet((run / "heads.parquet").read_bytes()).height == 1
-    code, out, err = cli("report", str(run))
+    code, out, err = cli("report", str(run), "--plain")
     assert (code, err) == (0, "")
     drawn = list((run / "figures").iterdir())
-    assert {"heads.png", "entropy.svg", "separability.png"} <= {path.name for path in drawn}
+    assert {"heads.png", "heads.txt", "entropy.svg", "separability.png"} <= {
+        path.name for path in drawn
+    }
     assert out == f"{len(drawn)} figure files in {run}/figures\nopen {run}/report.html\n"
     assert (run / "report.html").stat().st_size > 10_000
 

@@ -24,7 +24,7 @@ def told(figure):
 def test_one_head_has_its_curves_its_keys_and_its_numbers(tables):
     figure = head_figure((2, 3, None), tables, RUN)
     share, distances, keys = panels(figure)
-    assert share.title == "layer 2, head 3: N_s/N"
+    assert share.title == "Separability N_s/N"
     assert list(share.series[0].x) == list(NS)
     assert len([each for each in share.series if not each.label]) == 2  # thin: each window
     means = [sum(distance(2, 3, n, 0, window) for window in (0, 1)) / 2 for n in NS]
@@ -68,7 +68,7 @@ def test_a_head_of_which_little_was_seen(tables):
     figure = head_figure((0, 0, None), (heads, curves.clear(), samples.clear(), verdicts), RUN)
     share, distances, keys = panels(figure)
     assert not any(any(each.y) for each in (*share.series, *distances.series, *keys.series))
-    assert share.empty == distances.empty == "not seen in this run"
+    assert share.empty == distances.empty == "not measured in this run"
     assert keys.empty == "no sampled rows in this run"
 
 
@@ -90,4 +90,4 @@ def test_every_head_has_a_line_in_the_colour_of_its_layer(tables):
     assert {each.label for each in panels(figure)[0].series} == set(colours)
     assert f"{LAYERS * HEADS} heads" in told(figure)
     none = curves_figure(tables[1].with_columns(radius=pl.lit(None, pl.Float64)), RUN)
-    assert panels(none)[2].empty == "not seen in this run"
+    assert panels(none)[2].empty == "not measured in this run"

@@ -114,14 +114,14 @@ def test_boxes_are_the_quartiles_with_whiskers_to_the_extremes():
     assert {1, 3, 8} <= heights
 
 
-def test_arrows_begin_at_their_points_beside_one_another():
-    arrows = [Series(name, name, Look("#CC79A7", "none", "up"), [1, 2], [10, 20]) for name in "abc"]
+def test_an_arrow_begins_at_its_point():
+    arrows = [Series("a", "a", Look("#CC79A7", "none", "right"), [1, 2], [10, 20])]
     axes = one(*arrows, y=Axis("y", log=True))
-    pixels = [line.get_transform().transform(line.get_xydata())[0] for line in axes.get_lines()]
+    (line,) = axes.get_lines()
+    across, up = line.get_transform().transform(line.get_xydata())[0]
     begin = axes.transData.transform((1, 10))
-    assert all(place[1] > begin[1] + 2 for place in pixels)
-    across = sorted(place[0] for place in pixels)
-    assert min(b - a for a, b in itertools.pairwise(across)) > 1
+    assert across > begin[0] + 2
+    assert up == pytest.approx(begin[1])
 
 
 def test_many_points_do_not_have_a_marker_each():
@@ -266,10 +266,10 @@ def test_cells_have_their_values_the_measures_ends_and_hatching_where_no_head_is
     assert cells.get_array()[0].tolist() == [0.1, 0.9]
     assert (cells.norm.vmin, cells.norm.vmax) == (0.0, 1.0)
     assert "no such head" in words(sheet)
-    assert "not seen" not in words(sheet)
+    assert "not measured" not in words(sheet)
     assert "Heads" in words(sheet)
     unseen = draw(Figure("f", "Heads", (heat_map(absent=[]),), panel_height=2.0))
-    assert "not seen" in words(unseen)
+    assert "not measured" in words(unseen)
 
 
 def test_colours_span_the_measure_or_the_middle_of_the_data_and_say_what_is_beyond():
@@ -304,7 +304,7 @@ def test_verdicts_are_stripes_with_letters_and_counted_in_the_legend():
     assert picture[1, 100, 3] == 0
     letters = [each for each in sheet.axes[0].collections if isinstance(each, PathCollection)]
     assert sum(len(np.asarray(each.get_offsets())) for each in letters) == 3
-    assert {"A  saturated 1", "S  sink 2", "healthy 1", "not seen"} <= set(words(sheet))
+    assert {"A  saturated 1", "S  sink 2", "healthy 1", "not measured"} <= set(words(sheet))
 
 
 def test_rows_that_belong_together_are_named():

@@ -65,8 +65,8 @@ def test_collapse_stands_beside_the_end_of_the_swarm():
     )
     text = printed(dynamics_tables.collapse_table(collapse, frame))
     assert "t = 10" in text
-    assert "random   Post-LN  13 of 20      7.12  0.9877       0.2    0.25  0.250" in text
-    assert "random   nGPT      0 of 20         –" in text
+    assert "random   Post-LN   13 of 20      7.12  0.9877       0.2    0.25  0.250" in text
+    assert "random   nGPT       0 of 20         –" in text
     narrow = printed(dynamics_tables.collapse_table(collapse, frame), 40)
     for expected in ("13 of 20", "7.12", "0.9877", "0.25", "0.250", "clusters", "‖A‖"):
         assert expected in narrow

@@ -47,7 +47,7 @@ def test_every_table_of_a_scan_has_a_figure(scanned):
     assert set(found) == {"heads", "verdicts", "depth", "curves", *heads, *CURVE_MEASURES, *other}
     before = dict(rcParams)
     assert f"layer {LAYERS - 1}" in words(plot(scanned, "curves"))
-    assert "layer 2, head 3" in words(plot(scanned, 2, 3))
+    assert "Layer 2, head 3" in words(plot(scanned, 2, 3))
     assert dict(rcParams) == before
     with pytest.raises(InputError, match="no figure named 'rows' here; there are heads, verdicts"):
         plot(scanned, "rows")
@@ -65,7 +65,8 @@ def test_a_reproduction_is_drawn_on_the_text_that_is_named(monkeypatch):
         *("paper", "vanishing", "fig1", "fig2", "fig2a", "fig2b", "fig2c", "fig3", "fig4"),
         *("choices", "rules", "heads", "verdicts"),
     } <= set(figures(result))
-    assert "a simulation, □ $x_{" in words(plot(result, "fig3", text=TEXTS[1]))
+    drawn = words(plot(result, "choices", text=TEXTS[1]))
+    assert "a simulation, □ $x_{" in drawn
     with pytest.raises(InputError, match="no text named 'verse' here; there are prose"):
         plot(result, "fig3", text="verse")
 
@@ -102,6 +103,25 @@ def test_the_overview_comes_first_and_the_files_are_repeatable(scanned, tmp_path
     assert save_figures(fake_simulation("none"), tmp_path / "four") == []
     assert not (tmp_path / "four").exists()
     assert dict(rcParams) == before
+
+
+def test_plain_figures_have_their_words_beside_them_and_no_stale_ones(scanned, tmp_path):
+    place = tmp_path / "figures"
+    files = save_figures(scanned, tmp_path, 1, plain=True)
+    assert [path.name for path in files] == ["heads.png", "heads.svg", "heads.txt"]
+    title, _, *told = files[-1].read_text(encoding="utf-8").splitlines()
+    assert title == "12 attention heads in 3 layers"
+    assert told[-1].startswith(scanned.caption())
+    assert scanned.caption() in words(plot(scanned))
+    assert scanned.caption() not in words(plot(scanned, plain=True))
+    few = fake_simulation("sphere")
+    few.tables["sphere"] = few.tables["sphere"].filter(pl.col("time") < 0.5)
+    assert [path.name for path in save_figures(few, tmp_path, plain=True)][-1] == "sphere.txt"
+    assert "particles" in (place / "sphere.txt").read_text(encoding="utf-8")
+    assert "particles" not in words(plot(few, "sphere", plain=True))
+    save_figures(scanned, tmp_path, 1)
+    save_figures(few, tmp_path)
+    assert not list(place.glob("*.txt"))
 
 
 def imported(*modules: str) -> set[str]:

@@ -42,8 +42,8 @@ def test_null_cells_are_hatched_and_in_the_legend(frames):
     figure = draw(made["output_norm"])
     boxes = next(each for each in figure.axes[0].collections if each.get_hatch()).get_paths()
     assert [box.get_extents().bounds for box in boxes] == [(1.5, 0.5, 1.0, 1.0)]
-    assert "not seen" in texts(figure)
-    assert "not seen" not in texts(draw(made["entropy"]))
+    assert "not measured" in texts(figure)
+    assert "not measured" not in texts(draw(made["entropy"]))
 
 
 def test_a_place_without_a_head_is_not_a_head_that_was_not_seen(frames):

@@ -2,70 +2,78 @@
 
 import re
 import xml.etree.ElementTree as ElementTree
-from types import SimpleNamespace
-from typing import Any
 
 import polars as pl
 import pytest
 
 from headgauge.registry.names import verdict
 from headgauge.report.notebook import scan_html
+from report.page.results import FakeScan, fake_scan, fake_simulation
 
 EVIL = "<script>alert('x')</script>&\""
 
 
-def result_html(heads, counts, caption) -> str:
-    found = {"frame": heads, "counts": counts, "caption": caption, "warnings": []}
-    scan: Any = SimpleNamespace(**{name: lambda held=held: held for name, held in found.items()})
-    return scan_html(scan)
+@pytest.fixture(scope="module")
+def html():
+    return scan_html(fake_scan())
 
 
-@pytest.fixture
-def counts():
-    return pl.DataFrame({"verdict": ["sink", "inactive", "healthy"], "heads": [2, 0, 7]})
+def words(html) -> str:
+    return "".join(ElementTree.fromstring(html).itertext())
 
 
-def test_text_is_text(head_table, counts):
-    odd = head_table.with_columns(module=pl.lit(EVIL), verdicts=pl.lit(EVIL))
-    html = result_html(odd, counts.with_columns(verdict=pl.lit(EVIL)), EVIL)
-    assert "<script" not in html
-    root = ElementTree.fromstring(html)
-    assert EVIL in "".join(root.itertext())
-    assert root.find(".//td[@title]").get("title") == EVIL  # type: ignore[union-attr]
+def test_text_is_text():
+    class Odd(FakeScan):
+        def caption(self):
+            return EVIL
+
+    scan = fake_scan()
+    heads, curves = (frame.with_columns(module=pl.lit(EVIL)) for frame in (scan.heads, scan.curves))
+    made = scan_html(Odd(scan.manifest, {**scan.tables, "heads": heads, "curves": curves}))
+    assert "<script" not in made
+    assert EVIL in words(made)
+    assert ElementTree.fromstring(made).find(".//td[@title]").get("title") == EVIL  # type: ignore[union-attr]
 
 
-def test_nothing_is_fetched_or_run(head_table, counts):
-    html = result_html(head_table, counts, "a model")
+def test_nothing_is_fetched_or_run(html):
     assert not re.search(r"(src|href)=|url\(|@import|<style|<link|\son\w+=", html)
 
 
-def test_counts_and_worst_heads_are_told(head_table, counts):
-    words = "".join(
-        ElementTree.fromstring(result_html(head_table, counts, "the caption")).itertext()
-    )
-    assert "the caption" in words
-    assert "10 attention heads" in words
-    assert "sink 2" in words
-    assert "saturated, sink, inactive" in words
-    more = pl.concat([head_table, head_table.with_columns(pl.col("layer") + 10)])
-    assert "… and 10 more" in result_html(more, counts, "")
+def test_caption_counts_and_worst_heads_are_told(html):
+    told = words(html)
+    assert "small, prose, L = 64" in told
+    assert "12 attention heads" in told
+    assert "S sink 4" in told
+    assert "12 heads, the worst first" in told
+    assert "… and 2 more" in told
+    assert "question mark" not in told
 
 
-def test_each_verdict_has_its_stripe_at_the_heads_place(head_table, counts):
-    html = result_html(head_table, counts, "")
-    # Layer 1, head 1: a whole cell of "sink". Layer 0: a third, the second of three.
+def test_each_verdict_has_its_stripe_at_the_heads_place(html):
+    """Layers down, heads across: those of the last of three layers are sinks."""
     path = re.search(f'<path fill="{verdict("sink").look.colour}" d="([^"]*)"', html)
     assert path is not None
-    assert path[1] == "M4.667 0h4.67v14h-4.67zM14 14h14v14h-14z"
+    assert path[1].startswith("M44.5 66.5H77.5v21H44.5zM78.5 66.5H111.5v21H78.5z")
 
 
-def test_unseen_sink_weights_are_grey_and_a_large_model_stays_small(head_table, counts):
-    assert 'fill="#999"' not in result_html(head_table, counts, "")
-    unseen = head_table.with_columns(sink_weight=pl.lit(None, pl.Float64))
-    assert 'fill="#999"' in result_html(unseen, counts, "")
-    many = pl.concat(
-        head_table.head(1).with_columns(layer=pl.lit(layer, pl.Int64), head=pl.lit(head, pl.Int64))
-        for layer in range(96)
-        for head in range(32)
-    )
-    assert len(result_html(many, counts, "")) < 700_000
+def test_what_grey_means_is_said_where_it_is_there():
+    heads = fake_scan().heads.with_columns(sink_weight=pl.lit(None, pl.Float64))
+    told = words(scan_html(fake_scan(heads=heads)))
+    assert "? incomplete 12" in told
+    assert "not measured" in told
+
+
+def test_a_large_model_stays_small(make_run):
+    heads, curves = make_run(layers=96, heads=32, windows=1, ns=(16,))
+    assert len(scan_html(fake_scan(heads=heads, curves=curves))) < 300_000
+
+
+def test_a_simulation_shows_what_its_schemes_did():
+    simulation = fake_simulation()
+    html = simulation._repr_html_()
+    assert html is not None
+    assert "<img" not in html
+    told = words(html)
+    assert simulation.caption() in told
+    assert "Post-LN" in told
+    assert "Swarms at t" in told

@@ -203,7 +203,7 @@ def test_what_cannot_be_fitted_says_why():
     )
     notes = {row["measure"]: row for row in capacity(*frames, 2048).iter_rows(named=True)}
     for name in ("output_ratio", "max_logit"):
-        assert (notes[name]["note"], notes[name]["value"]) == ("not seen", None)
+        assert (notes[name]["note"], notes[name]["value"]) == ("not measured", None)
     assert notes["sharpness"]["note"] == "not positive: no power law"
     assert (notes["sharpness"]["value"], notes["sharpness"]["prediction"]) == (1.0, None)
     assert notes["separability"]["note"] == "one length: no trend"

@@ -159,7 +159,7 @@ def test_shown_in_a_notebook(result: ScanResult) -> None:
 def test_a_layer_that_was_not_seen_is_told(result: ScanResult) -> None:
     unit = next(iter(result.manifest["units"].values()))
     unit["unseen"] = ["model.layers.7.self_attn"]
-    assert "model.layers.7.self_attn could not be seen" in " ".join(result.notes())
+    assert "model.layers.7.self_attn could not be measured" in " ".join(result.notes())
 
 
 def test_tables_go_to_pandas(result: ScanResult) -> None:

@@ -204,7 +204,7 @@ def test_a_tapped_head_gets_what_it_can_and_is_never_healthy():
     assert row["measure"] == (
         "separability at N = 16 (value, unit, visible), max_logit, output_ratio"
     )
-    assert row["source"] == "not seen"
+    assert row["source"] == "not measured"
 
 
 def test_an_unseen_measure_is_not_missed_where_another_gave_the_verdict():

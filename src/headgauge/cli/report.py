@@ -8,6 +8,7 @@ import typer
 from headgauge.cli.output import JsonOption, QuietOption, print_json, stderr, stdout
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
+from headgauge.options.commands import PLAIN
 
 
 def command(
@@ -23,6 +24,7 @@ def command(
             "--markdown", help="Print a reproduction's tables as Markdown instead of drawing."
         ),
     ] = False,
+    plain: Annotated[bool, typer.Option("--plain", help=PLAIN)] = False,
     json_output: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -56,7 +58,7 @@ def command(
         else:
             run = run.with_thresholds(changed)
     with stderr(quiet).status("drawing"):
-        drawn = draw(run)
+        drawn = draw(run, plain)
     if json_output:
         print_json({"page": str(drawn[0]), "figures": [str(path) for path in drawn[1:]]})
     else:

@@ -38,7 +38,7 @@ def run(asked: ReproduceOptions) -> None:
     with share_bar("reproducing", notes) as progress:
         found = run_reproduction(plan, place, progress)
     with notes.status("drawing"):
-        drawn = draw(found)
+        drawn = draw(found, asked.plain)
     if asked.json_output:
         print_json(results.reproduction_document(found, drawn))
     else:

@@ -134,13 +134,9 @@ def show_simulation(result: "Simulation", drawn: list[Path]) -> None:
     """Velocities and rates, then when the swarms collapse, then where everything is."""
     from headgauge.report import dynamics_tables
 
-    tables, chosen = result.tables, result.manifest["settings"]
-    rates = tables["rates"]
-    if len(rates):
-        stdout().print(dynamics_tables.velocity_table(rates, chosen["tokens"], chosen["beta"]))
-        stdout().print(dynamics_tables.final_table(rates))
-    if len(tables["collapse"]):
-        stdout().print(dynamics_tables.collapse_table(tables["collapse"], tables["swarms"]))
+    tables = result.tables
+    for table in dynamics_tables.simulation_tables(tables, result.manifest["settings"]):
+        stdout().print(table)
     seconds = result.manifest["times"]["seconds"].items()
     took = ", ".join(f"{name} {spent:.1f} s" for name, spent in seconds if name != "collapse")
     _lines([*result.manifest["notes"], f"took   {took}"])

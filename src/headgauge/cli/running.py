@@ -63,7 +63,7 @@ def fetched(seen: Any, notes: Console) -> Any:
 
 
 def default_texts(notes: Console) -> list[Any]:
-    """All texts that can be had without a name."""
+    """All texts that need no name."""
     from headgauge import models
 
     with _downloading(notes) as progress:

@@ -54,7 +54,7 @@ def run(asked: ScanOptions) -> None:
     if target is not None:
         result = result.keep_outlook(target)
     with notes.status("drawing"):
-        drawn = draw(result)
+        drawn = draw(result, asked.plain)
     if asked.json_output:
         print_json(results.scan_document(result, target))
     else:

@@ -27,7 +27,7 @@ def run(asked: SimulateOptions) -> None:
     with part_bars(notes) as progress:
         found = simulation.run_settings(settings, place, asked.device, progress)
     with notes.status("drawing"):
-        drawn = draw(found)
+        drawn = draw(found, asked.plain)
     if asked.json_output:
         print_json(results.simulation_document(found, drawn))
     else:

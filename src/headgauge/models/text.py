@@ -5,8 +5,8 @@
   Project Gutenberg; always from "Well, Prince," to the last sentence, so that all copies agree;
 - `python-reference`: the Python language reference that comes with CPython, always at hand.
 
-Without a name: War and Peace where it can be had, else the reference, and the result says which and
-why. A download is checked, and only then kept; its file bears its sum in its name, so that a
+Without a name: War and Peace where it is available, else the reference, and the result says which
+and why. A download is checked, and only then kept; its file bears its sum in its name, so that a
 damaged one is known and fetched anew.
 """
 
@@ -83,12 +83,12 @@ def at_hand(name: str | Path, chat: bool = False) -> SourceText | Documents | st
 
 
 def default_texts(progress: Progress | None = None) -> list[SourceText]:
-    """Every text that can be had without being named: War and Peace first, where it is at hand."""
+    """Every text that needs no name: War and Peace first, where it is available."""
     second = _python_reference()
     try:
         first = replace(_war_and_peace(progress), why="the default")
     except InputError as error:
-        return [replace(second, why=f"the default could not be had: {error}")]
+        return [replace(second, why=f"the default is not available: {error}")]
     return [first, replace(second, why="the default, the second text")]
 
 

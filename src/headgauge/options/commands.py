@@ -15,6 +15,8 @@ MODEL = (
     "4-bit)."
 )
 
+PLAIN = "Figures without the small print at their foot; it stands beside each, in NAME.txt."
+
 # The headings of `--help`, and what only a command has.
 _read = partial(option, group="What is read")
 _measured = partial(option, group="What is measured")
@@ -38,6 +40,7 @@ _dtype = partial(
 )
 _device = partial(_kept, None, "cpu, cuda, mps, … Without it: cpu.")
 _revision = partial(_kept, None, "A branch, tag or commit of a hub model.")
+_plain = partial(_kept, False, PLAIN, command_only=True)
 _json_output = partial(
     _command, False, "Print JSON on stdout instead of the table.", flags=("--json",)
 )
@@ -54,7 +57,8 @@ class ScanOptions:
         None,
         "A text file, 'war-and-peace', 'python-reference', or - for stdin. A .jsonl file has a "
         'prompt or document in each line, each a window of its own: {"text": …}, {"prompt": …}, '
-        '{"messages": […]} or {"input_ids": […]}. Without it: War and Peace where it can be had.',
+        '{"messages": […]} or {"input_ids": […]}. Without it: War and Peace, downloaded '
+        "once; without a network the Python reference.",
         command_only=True,
     )
     text_string: str | None = _read(None, "The text itself.", command_only=True)
@@ -124,6 +128,7 @@ class ScanOptions:
     threads: int | None = _kept(None, "Threads of each. Without it: a fair share.")
     seed: int = _kept(0, "Of the sampled rows.")
     estimate: bool = _kept(False, "Say what the run would need, and do not run.", command_only=True)
+    plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()
 
@@ -137,8 +142,8 @@ class ReproduceOptions:
     text: list[str] | None = _read(
         None,
         "A text file, 'war-and-peace' or 'python-reference'; more than once for several: vectors "
-        "and keys are chosen on the first, the others judge. Without it: War and Peace where it "
-        "can be had, and the Python reference; with --quick only the first.",
+        "and keys are chosen on the first, the others judge. Without it: War and Peace, "
+        "downloaded once, and the Python reference; with --quick only the first.",
         command_only=True,
     )
     length: int | None = _read(
@@ -191,6 +196,7 @@ class ReproduceOptions:
         "Say what the run would need, from one head measured, and do not run.",
         command_only=True,
     )
+    plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()
 
@@ -235,5 +241,6 @@ class SimulateOptions:
     out: Path | None = _kept(None, "The folder. Without it: runs/simulate-….", command_only=True)
     device: str = _kept("cpu", "cpu, cuda, …", command_only=True)
     seed: int = _kept(0, "The first seed.")
+    plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()

@@ -59,9 +59,9 @@ def reproduce(
 ) -> Reproduction:
     """Algorithms 1 to 5 on a model and one text or several, each given as to `headgauge.scan`.
 
-    Without texts: War and Peace, where it can be had, and the Python reference. With `out` the run
-    is kept in a folder, and taken up there when it was interrupted. `settings` goes further than
-    the options do, and stands in their place.
+    Without texts: War and Peace, where it is available, and the Python reference. With `out` the
+    run is kept in a folder, and taken up there when it was interrupted. `settings` goes further
+    than the options do, and stands in their place.
     """
     asked = ReproduceOptions(**options)
     source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision)

@@ -154,8 +154,8 @@ def stands(
     why = "as asked for, so that every text judges"
     if chosen_on is not None and len(scans) > 1:
         why = (
-            f"the closest to the paper on {chosen_on}, which does not count as a text on which a "
-            "claim that leans on them held"
+            f"the closest to the paper on {chosen_on}, so that this text is not counted "
+            "where a claim depends on them"
         )
     elif chosen_on is not None:
         why = (

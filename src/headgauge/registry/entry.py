@@ -12,7 +12,7 @@ LineStyle = Literal["solid", "dashed", "dotted", "dashdot", "longdash", "dashdot
 Shape = Literal[
     "", "dot", "circle", "square", "diamond", "triangle", "down", "plus", "cross", "star", "hexagon"
 ]
-Arrow = Literal["up", "right"]  # what is meant lies beyond the point
+Arrow = Literal["right"]  # what is meant lies beyond the point
 Marker = Shape | Arrow
 
 

@@ -134,8 +134,8 @@ CURVES = by_name(
         look=Look(GREEN, "solid", "circle"),
     ),
     bound_printed=Entry(
-        "bound, Theorem 1.1",
-        explanation="of d̃, from above; for weights that sum to one",
+        "upper bound as printed, Theorem 1.1",
+        explanation="of d̃; for weights that sum to one",
         source="Theorem 1.1",
         look=Look(RED, "dashed", "square"),
     ),
@@ -146,12 +146,12 @@ CURVES = by_name(
         look=Look(BLUE, "dashdot", "triangle"),
     ),
     expected_appendix=Entry(
-        "expectation, eq. 24: below the true",
+        "eq. 24, below the true expectation",
         source="eq. 24",
         look=Look(SKY, "dotted", "down"),
     ),
     expected_upper=Entry(
-        "expectation, second moment: above the true",
+        "second moment, above the true expectation",
         look=Look(PURPLE, "dashdotdot", "diamond"),
     ),
     bound_centroid=Entry(
@@ -195,12 +195,12 @@ CURVES = by_name(
         look=Look(PURPLE, "dotted", "diamond"),
     ),
     separability_printed_lower=Entry(
-        "lower bound, eq. 11",
+        "lower bound as printed, eq. 11",
         source="eq. 11",
         look=Look(BLUE, "dashdot", "down"),
     ),
     separability_printed_upper=Entry(
-        "upper bound, eq. 11 (false)",
+        "upper bound as printed, eq. 11 (false)",
         source="eq. 11",
         look=Look(RED, "dashed", "square"),
     ),
@@ -214,22 +214,22 @@ WEIGHTS = by_name(
     largest_weight=Entry("largest weight", look=Look(GREEN, "solid", "circle")),
     top_mass=Entry("mass of the 16 heaviest keys", look=Look(ORANGE, "dashdot", "square")),
     largest_off_sink=Entry(
-        "largest off the first key, of the rest",
+        "largest but for the first key, share of the rest",
         look=Look(BLUE, "dashed", "triangle"),
     ),
 )
 WEIGHT_BOUNDS = by_name(
     bound_range=Entry(
-        "from the range of the logits, sharp",
-        explanation="1/(1 + (n−1)e^{−R}) with the row's own range R",
+        "bound from the range of the logits",
+        explanation="1/(1 + (n−1)e^{−R}) with the row's own range R, sharp",
         look=Look(SKY, "dotted", "diamond"),
     ),
     bound_mean=Entry(
-        "from the mean logit (Jensen), exp(max − mean)/n",
+        "bound from the mean logit (Jensen), exp(max − mean)/n",
         look=Look(PURPLE, "dashdot", "down"),
     ),
     bound_printed=Entry(
-        "Corollary 1 as printed, exp(2‖q‖max‖k‖/√d)/n",
+        "bound as printed, Corollary 1: exp(2‖q‖max‖k‖/√d)/n",
         explanation="null where q and k are unseen",
         source="Corollary 1",
         look=Look(RED, "dashed", "square"),

@@ -6,6 +6,7 @@ Whether any of it is found again is judged in `headgauge.paper`, by the limits t
 CHOICE = ("vectors", "scale", "keys")  # which vectors, of which length, of which keys
 CHOICE_AND_RULE = (*CHOICE, "rule")  # under which normaliser; "model": its own weights
 
+ARXIV = "arXiv 2508.17821"
 GPT2_HEADS = 144  # of the model measured: 12 layers of 12 heads
 LENGTHS = (32, 64, 128, 256, 512, 1024)  # L of Figure 2a
 

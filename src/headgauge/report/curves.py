@@ -31,7 +31,7 @@ _HIDDEN = ("bound_lower", "bound_upper")
 _KEYS = 8  # of a sampled row
 _TOKEN = 10  # letters of it
 _OVER_N = Axis("N", "N", log=True, can_log=True)
-_UNSEEN = "not seen in this run"
+_UNSEEN = "not measured in this run"
 
 Place = tuple[int, int | None, str | None]  # layer, head, module
 
@@ -59,7 +59,16 @@ def curves_figure(curves: pl.DataFrame, run: str) -> Figure:
     heads, length = chosen.select(HEAD).n_unique(), chosen["length"].max()
     told = f"L = {length}; {heads} heads, a line each, means over windows."
     caption = (Sentence(f"{_choice(chosen)}; {told}"),)
-    return Figure("curves", "Over N", tuple(panels), 3, (), caption, run, panel_height=1.9)
+    return Figure(
+        "curves",
+        "Every head over N, tokens selected",
+        tuple(panels),
+        3,
+        (),
+        caption,
+        run,
+        panel_height=1.9,
+    )
 
 
 def head_figure(
@@ -85,8 +94,8 @@ def head_figure(
         Series("separability", "", thin, own["top_n"].to_list(), own["separability"].to_list())
         for own in (windows if len(windows) > 1 else ())
     )
-    title = f"layer {where['layer']}, head {where['head']}"
-    panels = _over_n(lambda name: means[name].to_list(), f"{title}: N_s/N", _n_axis(means), each)
+    title = f"Layer {where['layer']}, head {where['head']}"
+    panels = _over_n(lambda name: means[name].to_list(), "Separability N_s/N", _n_axis(means), each)
     caption = (
         Sentence(f"{where['module']}, head {where['head']}: {said}; {told}."),
         Sentence(f"{_choice(curves)}; L = {heads['length'].max()}, means over windows."),

@@ -7,7 +7,9 @@ the foot. matplotlib's constrained layout finds the room for numbers and names b
 import io
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +28,13 @@ from headgauge.report import drawing_cells, drawing_panel
 from headgauge.report import figure as described
 from headgauge.report.drawing_text import FAINT, INK, printable, typeset, wrapped
 from headgauge.report.figure import HeatMap
-from headgauge.report.figure_files import DPI, TYPE, house_style
+from headgauge.report.figure_files import DPI, TYPE, house_style, save_figure
 
 _LEGEND_LINE = 0.13  # inches, as all below
 _TITLE_LINE = 0.125
 _AROUND = 0.46  # a panel's numbers and names above and below, without its title
 _BAR = 0.42  # a colour bar with its numbers
-_SMALL = 6.0  # points
+_SMALL, _HEADING = 6.0, 9.0  # points
 _SMALL_LINE = 0.105
 _HANDLE = 0.52  # of a legend, with the gap to the next column
 _LETTER = 0.0535  # the width of one
@@ -62,17 +64,24 @@ class _Legend(NamedTuple):
     height: float
 
 
-def draw(figure: described.Figure) -> Drawing:
-    """The figure at the first setting of its switches."""
+def draw(figure: described.Figure, plain: bool = False) -> Drawing:
+    """The figure at the first setting of its switches; `plain`: without the small print."""
     now = described.setting(figure)
     panels = [_at(panel, now) for panel in figure.panels if described.shown(panel.at, now)]
     columns = max(1, min(figure.columns, len(panels)))
-    small = [each.text for each in figure.caption if described.shown(each.at, now)]
-    told = printable(" ".join([*small, figure.run]))
+    told = "" if plain else printable(" ".join(described.words(figure)))
     lines = wrapped(told, figure.width - 0.12, _SMALL * 1.03)
     placed = {divmod(number, columns): panel for number, panel in enumerate(panels)}
     with house_style(), rc_context(TYPE):
         return _draw(figure, placed, columns, lines)
+
+
+def save(
+    figure: described.Figure, folder: Path, name: str, formats: Sequence[str], plain: bool
+) -> list[Path]:
+    """Its files; of a plain one what the small print would say stands beside it as text."""
+    beside = "\n".join([figure.title, "", *described.words(figure)]) if plain else ""
+    return save_figure(draw(figure, plain), folder, name, formats, beside=beside)
 
 
 def _at(panel: Panel, now: described.At) -> Panel:
@@ -93,7 +102,8 @@ def _draw(
 ) -> Drawing:
     rows, across = math.ceil(len(panels) / columns), figure.width / columns
     maps = {at: panel for at, panel in panels.items() if isinstance(panel, HeatMap)}
-    heading = 0.26 if maps else 0.0
+    headings = wrapped(figure.title, figure.width - 0.12, _HEADING * 1.1)
+    heading = 0.1 + 0.16 * len(headings)
     bars = [at for at, panel in maps.items() if panel.verdicts is None]
     if figure.one_scale:  # one bar for all, under the last row
         bars = [at for at in bars if at[0] == rows - 1][:1]
@@ -113,9 +123,8 @@ def _draw(
     inside = (0, 0, 1, 1 - heading / whole)
     engine.set(w_pad=0.05, h_pad=0.03, wspace=0.015, hspace=0.0, rect=inside)
     grid = sheet.add_gridspec(2 * rows + 1, columns, height_ratios=[*heights, foot])
-    if heading:
-        place = {"x": 0.06 / figure.width, "y": 1 - 0.08 / whole, "va": "top", "color": INK}
-        sheet.text(**place, s=typeset(figure.title), fontsize=10, weight="bold")
+    place = {"x": 0.06 / figure.width, "y": 1 - 0.08 / whole, "va": "top", "color": INK}
+    sheet.text(**place, s=typeset("\n".join(headings)), fontsize=_HEADING, weight="bold")
 
     def room(row: int, first: int = 0, span: int = columns) -> Axes:
         """A place without axes for what explains the panels."""

@@ -1,7 +1,6 @@
 """A heat map of a described figure: cells, hatching, verdicts as stripes, colour bar."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from headgauge.report.figure import HeatMap
 Scale = tuple[Normalize, str]  # and which ends of the data lie outside, in matplotlib's words
 
 _HATCHED: dict[str, dict[str, Any]] = {
-    "not seen": {"facecolor": "#dddddd", "edgecolor": "#808080", "hatch": "////////"},
+    "not measured": {"facecolor": "#dddddd", "edgecolor": "#808080", "hatch": "////////"},
     "no such head": {"facecolor": "#ffffff", "edgecolor": "#cccccc", "hatch": "\\\\\\"},
 }
 _STRIPES = 60  # divisible by every number of verdicts a head can have
@@ -44,7 +43,7 @@ def draw_cells(axes: Axes, panel: HeatMap, scale: Scale, numbered: bool) -> None
             line.set_path_effects([withStroke(linewidth=2.2, foreground=INK)])  # lost on yellow
     else:
         picture = np.zeros((shape[0], shape[1] * _STRIPES, 4))  # transparent where no verdict is
-        for name, row, first, after in _stripes(panel):
+        for name, row, first, after in panel.stripes():
             picture[row, round(first * _STRIPES) : round(after * _STRIPES)] = to_rgba(
                 verdict(name).look.colour
             )
@@ -55,6 +54,7 @@ def draw_cells(axes: Axes, panel: HeatMap, scale: Scale, numbered: bool) -> None
     axes.set_xlabel(panel.x.label, labelpad=1)
     axes.set_ylabel(panel.y.label if numbered else "", labelpad=3)
     axes.tick_params(length=2, width=0.5, pad=1.5, labelleft=numbered)
+    axes.set_yticks([0], labels=[max(panel.rows, key=len)])  # room for the longest
     for side in axes.spines.values():
         side.set(visible=True, linewidth=0.5)
     for name, first, after in panel.blocks if len(panel.blocks) > 1 else ():
@@ -146,7 +146,7 @@ def _beyond(extend: str, entry: Entry) -> str:
 
 def cell_entries(panel: HeatMap) -> list[tuple[str, str, Any]]:
     """The legend: each verdict there is, with its letter and count; last, what hatching means."""
-    counted = Counter(name for name, *_ in _stripes(panel))
+    counted = Counter(name for name, *_ in panel.stripes())
     found: list[tuple[str, str, Any]] = []
     for name in dict.fromkeys([*VERDICTS, *counted]):
         if name in counted:
@@ -166,14 +166,6 @@ def _values(panel: HeatMap) -> np.ndarray:
     return np.array(panel.values, dtype=float)
 
 
-def _stripes(panel: HeatMap) -> Iterator[tuple[str, int, float, float]]:
-    """Each verdict of each head: its row, and between which columns it stands."""
-    for row, line in enumerate(panel.verdicts or ()):
-        for column, names in enumerate(line):
-            for turn, name in enumerate(names):
-                yield name, row, column + turn / len(names), column + (turn + 1) / len(names)
-
-
 def _without(panel: HeatMap) -> dict[str, np.ndarray]:
     """The cells that have nothing to show, by why."""
     absent = np.zeros((len(panel.rows), len(panel.columns)), dtype=bool)
@@ -183,7 +175,7 @@ def _without(panel: HeatMap) -> dict[str, np.ndarray]:
         empty = ~np.isfinite(_values(panel))
     else:
         empty = np.array([[not cell for cell in row] for row in panel.verdicts])
-    return {"not seen": empty & ~absent, "no such head": absent}
+    return {"not measured": empty & ~absent, "no such head": absent}
 
 
 def _hatch(axes: Axes, covered: np.ndarray, look: dict[str, Any]) -> None:
@@ -205,7 +197,7 @@ def _write_letters(axes: Axes, panel: HeatMap, wide: float, high: float) -> None
     """In cells of so many points. All letters of one kind and size are drawn at once: thousands of
     texts would be slow."""
     places: dict[tuple[str, float], list[tuple[float, float]]] = defaultdict(list)
-    for name, row, first, after in _stripes(panel):
+    for name, row, first, after in panel.stripes():
         size = round(min(high * 0.7, wide * (after - first) * 0.95, 9.0), 2)
         places[name, size].append(((first + after) / 2 - 0.5, row))
     for (name, size), at in places.items():

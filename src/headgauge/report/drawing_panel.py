@@ -26,10 +26,8 @@ _MARKERS = {  # matplotlib's sign, and how much larger than others it is drawn
     "cross": ("X", 1.2),
     "star": ("*", 2.0),
     "hexagon": ("h", 1.0),
-    "up": ("$↑$", 1.6),
     "right": ("$→$", 1.6),
 }
-_ARROWS = ("up", "right")
 _MANY = 8  # points of a line; with more a marker at each would make it a bar
 _BOX = {"minimum": "whislo", "q25": "q1", "median": "med", "q75": "q3", "maximum": "whishi"}
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -44,7 +42,7 @@ def line_of(look: Look) -> dict[str, Any]:
         "marker": marker,
         "linewidth": 1.1 * look.width,
         "markersize": 3.5 * look.size * larger,
-        "markeredgewidth": 0.2 if look.marker in _ARROWS else 0.8,
+        "markeredgewidth": 0.2 if look.marker == "right" else 0.8,
         "alpha": look.opacity,
     }
 
@@ -64,10 +62,9 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         return
     for mark in panel.marks:
         _draw_mark(axes, mark)
-    arrows = [series for series in panel.series if series.look.marker in _ARROWS]
     for place, series in enumerate(reversed(panel.series)):  # the first lies on top
-        if series in arrows:
-            _draw_arrows(axes, series, arrows.index(series) - (len(arrows) - 1) / 2)
+        if series.look.marker == "right":
+            _draw_arrows(axes, series)
         else:
             _draw_series(axes, series, panel, 2 + 0.01 * place)
     for which, axis in (("x", panel.x), ("y", panel.y)):
@@ -121,11 +118,10 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, order: float) -> None
         axes.plot(x[part], y[part], **line_of(look) | more, zorder=order)
 
 
-def _draw_arrows(axes: Axes, series: Series, turn: float) -> None:
-    """An arrow begins at its point; those of several series stand beside each other."""
+def _draw_arrows(axes: Axes, series: Series) -> None:
+    """An arrow begins at its point."""
     x, y = (_numbers(each, len(series.x)) for each in (series.x, series.y))
-    across, up = (3.6 * turn, 4.0) if series.look.marker == "up" else (4.0, 0.0)
-    beside = ScaledTranslation(across / 72, up / 72, axes.figure.dpi_scale_trans)
+    beside = ScaledTranslation(4 / 72, 0.0, axes.figure.dpi_scale_trans)
     axes.plot(x, y, **line_of(series.look), transform=axes.transData + beside, clip_on=False)
     axes.update_datalim(np.column_stack([x, y]))  # a moved line has no say in it
 
@@ -200,6 +196,7 @@ def _draw_mark(axes: Axes, mark: Mark) -> None:
             axes.add_patch(Circle((x, y), radius, **how, linestyle=style, linewidth=0.8, zorder=0))
         case "words":
             x, y = mark.values
+            axes.update_datalim([(x, y)])
             axes.text(x, y, typeset(mark.label), fontsize=6, color=mark.look.colour)
 
 

@@ -1,11 +1,26 @@
 """A simulation as tables: velocities, rates, and when the swarms collapse."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
-from headgauge.registry.names import SCHEMES
+from headgauge.registry.names import scheme
 from headgauge.report.table import Column, Table
 
 _SWARM = ["weights", "scheme"]
+
+
+def simulation_tables(
+    tables: Mapping[str, pl.DataFrame], settings: Mapping[str, Any]
+) -> list[Table]:
+    """Velocities and rates, then when the swarms collapse, of what was computed."""
+    found, rates = [], tables["rates"]
+    if len(rates):
+        found = [velocity_table(rates, settings["tokens"], settings["beta"]), final_table(rates)]
+    if len(tables["collapse"]):
+        found.append(collapse_table(tables["collapse"], tables["swarms"]))
+    return found
 
 
 def velocity_table(rates: pl.DataFrame, tokens: int, beta: float) -> Table:
@@ -30,7 +45,7 @@ def _rates_table(title: str, rates: pl.DataFrame, words: dict[str, str]) -> Tabl
 
 
 def collapse_table(collapse: pl.DataFrame, swarms: pl.DataFrame) -> Table:
-    """When the farthest pair is one, and where the swarm stands at the end."""
+    """When even the farthest pair is together, and where the swarm stands at the end."""
     horizon = swarms["time"].max()
     ends = swarms.filter(pl.col("time") == horizon).unique(_SWARM, maintain_order=True)
     last = collapse.join(ends, on=_SWARM, how="left", maintain_order="left")
@@ -38,16 +53,16 @@ def collapse_table(collapse: pl.DataFrame, swarms: pl.DataFrame) -> Table:
     columns = [
         Column("weights", collapse["weights"].to_list(), "left", key=True),
         _scheme_column(collapse),
-        Column("one", [f"{round(share * seeds)} of {seeds}" for share, seeds in counts]),
+        Column("collapsed", [f"{round(share * seeds)} of {seeds}" for share, seeds in counts]),
         Column("median t", ["–" if t is None else f"{t:.2f}" for t in collapse["time"]]),
         Column("cosine", [f"{cosine:.4f}" for cosine in last["mean_cosine"]]),
         Column("clusters", [f"{count:.1f}" for count in last["clusters"]]),
         Column("radius", [f"{radius:.2f}" for radius in last["radius"]]),
         Column("‖A‖", [f"{norm:.3f}" for norm in last["attention_norm"]]),
     ]
-    note = "one: even the farthest pair has a cosine of .999"
+    note = "collapsed: even the farthest pair has a cosine of .999 or more"
     return Table(f"Swarms at t = {horizon:g}", columns, note)
 
 
 def _scheme_column(frame: pl.DataFrame) -> Column:
-    return Column("scheme", [SCHEMES[name].title for name in frame["scheme"]], "left", key=True)
+    return Column("scheme", [scheme(name).title for name in frame["scheme"]], "left", key=True)

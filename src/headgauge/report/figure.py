@@ -8,7 +8,7 @@ it is shown ({"text": "War and Peace", "rule": "model"}; nothing: everywhere). A
 switches' first settings. A switch of the same name in several figures is one switch on the page.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -123,6 +123,13 @@ class HeatMap:
     contour: float | None = None  # a line between what is above and below
     at: At = field(default_factory=dict)
 
+    def stripes(self) -> Iterator[tuple[str, int, float, float]]:
+        """Each verdict of each head: its row, and between which columns it stands."""
+        for row, line in enumerate(self.verdicts or ()):
+            for column, names in enumerate(line):
+                for turn, name in enumerate(names):
+                    yield name, row, column + turn / len(names), column + (turn + 1) / len(names)
+
 
 @dataclass(frozen=True)
 class Sentence:
@@ -163,6 +170,13 @@ def setting(figure: Figure) -> dict[str, str]:
     if not full or any(shown(at, now) for at in full):
         return now
     return now | max(full, key=lambda at: [at.get(name, now[name]) == now[name] for name in now])
+
+
+def words(figure: Figure) -> list[str]:
+    """What a file says of itself: the sentences of its setting, and the run's own line."""
+    now = setting(figure)
+    said = [each.text for each in figure.caption if shown(each.at, now)]
+    return [*filter(None, said), figure.run]
 
 
 def shown(at: At, now: At) -> bool:

@@ -57,9 +57,15 @@ def house_style() -> AbstractContextManager[None]:
 
 
 def save_figure(
-    figure: Figure, folder: Path, name: str, formats: Sequence[str] = ("png", "svg"), dpi: int = DPI
+    figure: Figure,
+    folder: Path,
+    name: str,
+    formats: Sequence[str] = ("png", "svg"),
+    dpi: int = DPI,
+    beside: str = "",
 ) -> list[Path]:
-    """FOLDER/NAME.png and the like, each put in place only when it is whole.
+    """FOLDER/NAME.png and the like, each put in place only when it is whole; words `beside` it are
+    in NAME.txt.
 
     The SVG and PDF canvases set the figure to 72 dots per inch and leave it so.
     """
@@ -73,4 +79,15 @@ def save_figure(
         figure.set_dpi(dpi)
         with house_style(), whole_file(path) as part:
             getattr(canvas(figure), f"print_{kind}")(part, metadata={unsaid: None})
-    return paths
+    return paths + save_words(folder / f"{name}.txt", beside)
+
+
+def save_words(path: Path, words: str) -> list[Path]:
+    """A figure's caption as text; without words none is left of an earlier drawing."""
+    if not words:
+        with one_line(path):
+            path.unlink(missing_ok=True)
+        return []
+    with whole_file(path) as part:
+        part.write_text(f"{words}\n", encoding="utf-8")
+    return [path]

@@ -17,7 +17,7 @@ from headgauge.report import drawing
 from headgauge.report.curves import curves_figure, head_figure
 from headgauge.report.dynamics import depth, over_time, rows, sphere
 from headgauge.report.figure import Figure, HeatMap
-from headgauge.report.figure_files import save_figure
+from headgauge.report.figure_files import save_words
 from headgauge.report.head_maps import head_maps
 from headgauge.report.page import page, write_page
 from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
@@ -32,15 +32,14 @@ _TABLES = {  # by figure of a simulation: its table, and what describes it
     "phase": ("phase", over_time.phase_figure),
     "rates": ("rates", rows.rates_figure),
     "collapse": ("collapse", rows.collapse_figure),
-    "sphere": ("sphere", sphere.sphere_figure),
 }
 
 
-def figures(result: Result, text: str | None = None) -> Makers:
+def figures(result: Result, text: str | None = None, plain: bool = False) -> Makers:
     """By name what makes each figure, the overview first; of a reproduction those on one `text`,
     `paper`, the overview of all, and those of the text's heads."""
     if isinstance(result, Simulation):
-        return _simulation_figures(result)
+        return _simulation_figures(result, plain)
     if isinstance(result, ScanResult):
         return _scan_figures(result)
     text = next(iter(result.scans)) if text is None else text
@@ -61,7 +60,7 @@ def _scan_figures(result: ScanResult) -> Makers:
     return made
 
 
-def _simulation_figures(result: Simulation) -> Makers:
+def _simulation_figures(result: Simulation, plain: bool) -> Makers:
     """Of a table without rows there is none."""
     run = result.figure_words()
     tables = {name: table for name, table in result.tables.items() if table.height}
@@ -71,6 +70,8 @@ def _simulation_figures(result: Simulation) -> Makers:
     for name, (table, make) in _TABLES.items():
         if table in tables:
             made[name] = partial(make, tables[table], run)
+    if "sphere" in tables:
+        made["sphere"] = partial(sphere.sphere_figure, tables["sphere"], "" if plain else run)
     return made
 
 
@@ -81,6 +82,7 @@ def plot(
     *,
     module: str | None = None,
     text: str | None = None,
+    plain: bool = False,
 ) -> Drawn:
     """One figure, as matplotlib has them: `plot(result, 3, 5)` is layer 3, head 5, `plot(result,
     name)` the one of that name in figures/, `plot(result)` the overview.
@@ -89,25 +91,25 @@ def plot(
     over N for each head; of a reproduction "paper", "fig1" to "fig4", "vanishing", "choices",
     "rules" too, on a `text` (the first unless named); of a simulation "dynamics", "gamma",
     "swarms", "phase", "rates", "collapse" and "sphere", its end. `module` tells attention in one
-    layer apart.
+    layer apart. `plain` is without the small print.
     """
     if layer is None or isinstance(layer, str):
-        found = figures(result, text)
+        found = figures(result, text, plain)
         layer = next(iter(found)) if layer is None else layer
         if layer not in found:
             raise InputError(f"no figure named {layer!r} here; there are {', '.join(found)}")
         made = found[layer]()
-        return drawing.draw(made) if isinstance(made, Figure) else made
+        return drawing.draw(made, plain) if isinstance(made, Figure) else made
     if isinstance(result, Simulation):
         raise InputError(f"a simulation has no heads; its figures are {', '.join(figures(result))}")
     if isinstance(result, Reproduction):
         result = result.scan if text is None else result.scans[text]
     tables = result.heads, result.curves, result.samples, result.verdicts()
-    return drawing.draw(head_figure((layer, head, module), tables, result.caption()))
+    return drawing.draw(head_figure((layer, head, module), tables, result.caption()), plain)
 
 
 def save_figures(
-    result: ScanResult | Simulation, folder: Path, first: int | None = None
+    result: ScanResult | Simulation, folder: Path, first: int | None = None, plain: bool = False
 ) -> list[Path]:
     """The figures, or the first few of them, in FOLDER/figures."""
     place = folder / "figures"
@@ -115,24 +117,28 @@ def save_figures(
     for name, make in islice(figures(result).items(), first):
         if name == "sphere":
             assert isinstance(result, Simulation)
-            paths.append(sphere.sphere_gif(result.tables[name], SOURCE, place / "sphere.gif"))
+            words = sphere.words(result.tables[name], SOURCE)
+            small, beside = ("", words) if plain else (words, "")
+            paths.append(sphere.sphere_gif(result.tables[name], small, place / "sphere.gif"))
+            paths += save_words(place / "sphere.txt", beside)
             continue
         made = make()
         assert isinstance(made, Figure)
         # Of the many maps nobody prints one.
         maps = all(isinstance(panel, HeatMap) for panel in made.panels)
         formats = ("png", "svg") if maps and name != "phase" else ("png", "svg", "pdf")
-        paths += save_figure(drawing.draw(made), place, name, formats)
+        paths += drawing.save(made, place, name, formats, plain)
     return paths
 
 
-def draw(result: Result) -> list[Path]:
-    """The page and the figures of a result, into its folder; the page first."""
+def draw(result: Result, plain: bool = False) -> list[Path]:
+    """The page and the figures of a result, into its folder; the page first. `plain` figures have
+    no small print: their captions stand beside them, in NAME.txt."""
     if result.folder is None:
         raise InputError("this result has no folder to draw into: save it, or run it with `out`")
     paths = [write_page(result.folder, page(result))]
     if not isinstance(result, Reproduction):
-        return paths + save_figures(result, result.folder)
-    paths += paper_figures(result.paper, result.captions(), result.folder)
+        return paths + save_figures(result, result.folder, plain=plain)
+    paths += paper_figures(result.paper, result.captions(), result.folder, plain)
     # The page has the map of every measure.
-    return paths + save_figures(result.scan, result.folder, first=2)
+    return paths + save_figures(result.scan, result.folder, first=2, plain=plain)

@@ -31,7 +31,7 @@ USUAL_N = 16
 MOST_PANELS = 8
 _CELL_MOST = 0.32  # inches, as all below
 _BESIDE, _AROUND = 0.3, 1.0  # a panel's numbers, and what stands above and below it
-_EDGE = 0.7
+_EDGE, _LETTER = 0.6, 0.055  # beside all panels, and for each letter of a row's name
 _NARROWEST = 4.4
 
 
@@ -51,8 +51,8 @@ def head_maps(
 
     def of_verdicts() -> Figure:
         """Every cell large enough for its letters."""
-        panel = _verdict_map(grid, verdicts, "", "a stripe and a letter for each that a head has")
-        return _figure("verdicts", "Verdicts", grid, [panel], run, least=0.1)
+        panel = verdict_map(grid, verdicts, "", "a stripe and a letter for each verdict of a head")
+        return _figure("verdicts", "Verdicts of every head", grid, [panel], run, least=0.1)
 
     made: dict[str, Callable[[], Figure]] = {
         "heads": partial(_overview, grid, means, over_n, verdicts, run),
@@ -112,7 +112,7 @@ def _overview(
             panels.append(_map(grid, heads, name, title, unit))
         elif _seen(curves, name):
             panels.append(_map(grid, at_n, name, title, f"N = {nearest}; {unit}"))
-    panels.append(_verdict_map(grid, verdicts, "Verdicts", "a stripe and a letter for each"))
+    panels.append(verdict_map(grid, verdicts, "Verdicts", "a stripe and a letter for each"))
     title = f"{len(grid.places)} attention heads in {len(grid.rows)} layers"
     return _figure("heads", title, grid, panels, run, box=(10.0, 5.0))
 
@@ -136,7 +136,8 @@ def _map(grid: HeadGrid, frame: pl.DataFrame, name: str, title: str, unit: str) 
     return _heat_map(grid, title, values=cells(grid, frame, name), measure=name, unit=unit)
 
 
-def _verdict_map(grid: HeadGrid, verdicts: pl.DataFrame, title: str, unit: str) -> HeatMap:
+def verdict_map(grid: HeadGrid, verdicts: pl.DataFrame, title: str, unit: str = "") -> HeatMap:
+    """Which head has which verdicts."""
     found: list[list[list[str]]] = [[[] for _ in grid.columns] for _ in grid.rows]
     for *head, verdict in verdicts.select(*HEAD, "verdict").rows():
         row, column = grid.places[tuple(head)]
@@ -163,10 +164,11 @@ def _figure(
 ) -> Figure:
     """The figure with the largest cells that fits the box; it grows if they would be too small."""
     rows, columns = len(grid.rows), len(grid.columns)
+    edge = _EDGE + _LETTER * max(map(len, grid.rows))
 
     def cell(across: int) -> tuple[float, float]:
         down = math.ceil(len(panels) / across)
-        wide = ((box[0] - _EDGE) / across - _BESIDE) / columns
+        wide = ((box[0] - edge) / across - _BESIDE) / columns
         return min(wide, _CELL_MOST), min((box[1] - _AROUND * (down - 1)) / down / rows, _CELL_MOST)
 
     # No ragged last row where a whole one does as well.
@@ -184,7 +186,7 @@ def _figure(
         across,
         caption=(Sentence(told),) if told else (),
         run=run,
-        width=max(_EDGE + across * (wide * columns + _BESIDE), _NARROWEST),
+        width=max(edge + across * (wide * columns + _BESIDE), _NARROWEST),
         panel_height=high * rows,
         one_scale=bool(told),
     )

@@ -1,9 +1,10 @@
-"""A scan or a reproduction in a notebook: one HTML fragment, for light and dark pages alike.
+"""A result in a notebook: one HTML fragment, for light and dark pages alike.
 
 Everything is inline, without scripts, style sheets or requests, because notebooks are mailed and
 put on the web. Text takes the page's own colour; what is coloured has a letter too.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
@@ -11,28 +12,39 @@ from html import escape
 import polars as pl
 
 from headgauge.paper.result import Reproduction
-from headgauge.registry.names import VERDICTS, verdict
-from headgauge.report.head_grid import HeadGrid, head_grid
+from headgauge.registry.names import verdict
+from headgauge.report.dynamics_tables import simulation_tables
+from headgauge.report.figure import HeatMap
+from headgauge.report.head_grid import head_grid
+from headgauge.report.head_maps import at_longest, verdict_map
 from headgauge.report.paper_tables import claims_table
-from headgauge.report.table import FAINT, LINE
+from headgauge.report.table import FAINT
 from headgauge.report.tables import heads_table
-from headgauge.runs.schema import HEAD
 from headgauge.scanning.result import ScanResult
 from headgauge.shown import HTML
+from headgauge.simulation.result import Simulation
 
 _WORST = 10
 _NUMBERS = ("sink_weight", "separability", "jacobian_norm", "output_ratio", "entropy_share")
-_STRIP_WIDTH = 640  # pixels, at most
+# Pixels, as in the page's heat_map.js: a cell's least and most, and the room for all of them.
+_WIDE, _HIGH = (10, 34, 300), (12, 22, 620)
+_ABOVE, _BLOCK, _BELOW = 22, 18, 24  # the corner's words, a block's name, the heads' numbers
+_HEALTHY = "rgba(128,128,128,.2)"  # quiet on light and dark pages alike
+_MIDDLE, _END = 'text-anchor="middle"', 'text-anchor="end"'
 
 
 def scan_html(result: ScanResult) -> str:
-    """The caption, heads per verdict, a map of verdicts and of sink weights, the worst heads."""
+    """The caption, heads per verdict, the page's map of them, the worst heads."""
     heads = result.frame()
+    _, (measured, verdicts) = at_longest(result.heads, result.verdicts())
+    counts = result.counts().filter(pl.col("heads") > 0)
+    unsure = "incomplete" in counts["verdict"]
     parts = [
-        f'<div style="font-weight:bold;font-size:15px">{len(heads)} attention heads</div>',
-        f'<div style="{FAINT}">{escape(result.caption())}</div>',
-        _counts(result.counts()),
-        _strips(heads),
+        _line(f"{len(heads)} attention heads", "font-weight:bold;font-size:15px"),
+        _line(result.caption()),
+        _counts(counts),
+        _map(verdict_map(head_grid(measured), verdicts, "Verdicts")),
+        _line("Grey with a question mark: not measured, so no verdict.") if unsure else "",
         heads_table(heads, _WORST, _NUMBERS).html(),
     ]
     return _fragment(parts, result.warnings())
@@ -40,93 +52,108 @@ def scan_html(result: ScanResult) -> str:
 
 def _reproduction(result: Reproduction) -> str:
     """What a reproduction stands on, the verdict on each of the paper's claims."""
-    lines = [f'<div style="{FAINT}">{escape(line)}</div>' for line in result.judging.stands]
     claims = claims_table(result.paper["verdicts"]).html()
-    return _fragment([*lines, claims], result.warnings())
+    return _fragment([*map(_line, result.judging.stands), claims], result.warnings())
+
+
+def _simulation(result: Simulation) -> str:
+    """What was simulated; velocities and rates beside theory, when the swarms collapse."""
+    tables = simulation_tables(result.tables, result.manifest["settings"])
+    return _fragment([_line(result.caption()), *(table.html() for table in tables)], ())
 
 
 HTML[ScanResult] = scan_html
 HTML[Reproduction] = _reproduction
+HTML[Simulation] = _simulation
 
 
 def _fragment(parts: Sequence[str], warnings: Sequence[str]) -> str:
     """The warnings before everything else, and not by colour alone."""
     look = "border-left:4px solid #D55E00;padding:2px 8px;margin-bottom:6px"
     warned = [f'<div style="{look}"><b>Warning: </b>{escape(line)}</div>' for line in warnings]
-    style = "font-family:sans-serif;font-size:13px;line-height:1.4;max-width:720px"
+    style = "font:13px/1.4 sans-serif;max-width:720px;overflow-x:auto"
     return f'<div style="{style}">{"".join([*warned, *parts])}</div>'
 
 
+def _line(text: str, style: str = FAINT) -> str:
+    return f'<div style="{style}">{escape(text)}</div>'
+
+
 def _counts(counts: pl.DataFrame) -> str:
-    """A box with its letter, the verdict and its number of heads, in a line."""
+    """The map's legend: a box with its letter, the verdict and its number of heads."""
     entries = []
-    for name, heads in counts.filter(pl.col("heads") > 0).select("verdict", "heads").rows():
-        letter, look = verdict(name).letter, verdict(name).look
+    for name, heads in counts.select("verdict", "heads").rows():
+        letter, fill, ink = _look(name)
         entries.append(
             '<span style="display:inline-block;margin:0 14px 4px 0">'
             '<span style="display:inline-block;width:1.3em;text-align:center;border-radius:2px;'
-            f'border:{LINE};background:{look.colour};color:{look.ink}">'
-            f"{escape(letter) or '&#160;'}</span> {escape(name)} <b>{heads}</b></span>"
+            f'background:{fill};color:{ink}">{escape(letter) or "&#160;"}</span> '
+            f"{escape(name)} <b>{heads}</b></span>"
         )
     return f'<div style="margin:8px 0 4px 0">{"".join(entries)}</div>'
 
 
-def _strips(head_table: pl.DataFrame) -> str:
-    """Layers from left to right, heads from top to bottom: verdicts above, sink weights below."""
-    grid = head_grid(head_table)
-    side = float(max(3, min(14, _STRIP_WIDTH // len(grid.rows))))
-    width, height = len(grid.rows) * side, len(grid.columns) * side
-    drawn = {"verdicts": _verdict_cells, "sink weight: the darker the larger": _sink_cells}
-    return "".join(
-        f'<div style="margin-top:6px;{FAINT}">{title}; layers → heads ↓</div>'
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{title} of every head" '
-        f'style="background:#fff;border:{LINE}">{cells(grid, head_table, side)}</svg>'
-        for title, cells in drawn.items()
+def _look(name: str) -> tuple[str, str, str]:
+    """A verdict's letter, its colour and that of the letter."""
+    known = verdict(name)
+    return known.letter, known.look.colour if known.letter else _HEALTHY, known.look.ink
+
+
+def _map(panel: HeatMap) -> str:
+    """The page's map, standing still: layers down, heads across, blocks apart."""
+    wide, high = (
+        max(least, min(most, room // len(names)))
+        for (least, most, room), names in ((_WIDE, panel.columns), (_HIGH, panel.rows))
     )
-
-
-def _verdict_cells(grid: HeadGrid, head_table: pl.DataFrame, side: float) -> str:
-    """A stripe for each of a head's verdicts, with its letter where there is room."""
-    boxes: dict[str, list[str]] = defaultdict(list)  # by how they are filled
-    letters: dict[str, list[str]] = defaultdict(list)
-    frames = [_box(row * side, column * side, side, side) for row, column in grid.places.values()]
-    for *head, told in head_table.select(*HEAD, "verdicts").rows():
-        names = told.split(", ")
-        row, column = grid.places[tuple(head)]
-        wide, top = side / len(names), column * side
-        size = round(min(0.75 * side, 1.1 * wide), 1)
-        for turn, entry in enumerate(map(verdict, names)):
-            left = row * side + turn * wide
-            boxes[f'fill="{entry.look.colour}"'].append(_box(left, top, wide, side))
-            if size >= 5 and entry.letter:
-                place = f'x="{left + wide / 2:.4g}" y="{top + side / 2 + 0.36 * size:.4g}"'
-                text = f"<text {place}>{escape(entry.letter)}</text>"
-                letters[f'fill="{entry.look.ink}" font-size="{size:g}"'].append(text)
-    written = "".join(f"<g {how}>{''.join(each)}</g>" for how, each in letters.items())
+    blocks = panel.blocks if len(panel.blocks) > 1 else ()
+    tops = [
+        _ABOVE + row * high + _BLOCK * sum(first <= row for _, first, _ in blocks)
+        for row in range(len(panel.rows))
+    ]
+    left, bottom = max(44, 7 * max(map(len, panel.rows)) + 10), tops[-1] + high
+    width, height = left + wide * len(panel.columns) + 4, bottom + _BELOW
+    every = math.ceil(max(16, 7 * max(map(len, panel.columns)) + 2) / wide)
+    across = [
+        _text(left + (place + 0.5) * wide, bottom + 15, panel.columns[place])
+        for place in range(0, len(panel.columns), every)
+    ]
+    down = [
+        _text(left - 6, tops[row] + high / 2 + 4, panel.rows[row])
+        for row in range(0, len(panel.rows), math.ceil(13 / high))
+    ]
+    named = [_text(2, 13, f"{panel.y.label} ↓  {panel.x.label} →")]
+    named += [_text(left, tops[first] - 5, name) for name, first, _ in blocks]
+    told = f"{panel.title} of every head: {panel.y.label}s down, {panel.x.label}s across"
     return (
-        _paths(boxes | {'fill="none" stroke="#fff"': frames})
-        + f'<g text-anchor="middle" font-family="sans-serif">{written}</g>'
+        '<svg xmlns="http://www.w3.org/2000/svg" '
+        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{escape(told)}" fill="currentColor" font-size="11">'
+        f"{_cells(panel, left, tops, wide, high)}{_group(_MIDDLE, across)}"
+        f"{_group(_END, down)}{_group('', named)}</svg>"
     )
 
 
-def _sink_cells(grid: HeadGrid, head_table: pl.DataFrame, side: float) -> str:
-    """Cells in twenty shades; a weight that was not seen stays grey."""
-    boxes: dict[str, list[str]] = defaultdict(list)
-    for *head, weight in head_table.select(*HEAD, "sink_weight").rows():
-        row, column = grid.places[tuple(head)]
-        colour, shade = "#999", 1.0
-        if weight is not None:
-            colour = VERDICTS["sink"].look.colour
-            shade = round(20 * min(max(weight, 0.0), 1.0)) / 20
-        how = f'fill="{colour}" fill-opacity="{shade:g}"'
-        boxes[how].append(_box(row * side, column * side, side, side))
-    return _paths(boxes)
+def _cells(panel: HeatMap, left: int, tops: list[int], wide: int, high: int) -> str:
+    """A stripe for each of a head's verdicts, with its letter where there is room."""
+    boxes: dict[str, list[str]] = defaultdict(list)  # by colour
+    letters: dict[str, list[str]] = defaultdict(list)
+    for name, row, first, after in panel.stripes():
+        letter, fill, ink = _look(name)
+        x, part = left + first * wide, (after - first) * wide
+        # Heads are parted by the page's own colour, the stripes of one are not.
+        start, end = x + 0.5 * (first % 1 == 0), x + part - 0.5 * (after % 1 == 0)
+        boxes[fill].append(f"M{start:.4g} {tops[row] + 0.5}H{end:.4g}v{high - 1}H{start:.4g}z")
+        size = round(min(0.66 * high, 1.1 * part), 1)
+        if letter and size >= 6:
+            at = x + part / 2, tops[row] + high / 2 + 0.36 * size
+            letters[f'{_MIDDLE} fill="{ink}" font-size="{size:g}"'].append(_text(*at, letter))
+    drawn = [f'<path fill="{fill}" d="{"".join(each)}"/>' for fill, each in boxes.items()]
+    return "".join(drawn + [_group(how, each) for how, each in letters.items()])
 
 
-def _paths(boxes: dict[str, list[str]]) -> str:
-    return "".join(f'<path {how} d="{"".join(each)}"/>' for how, each in boxes.items())
+def _group(how: str, parts: list[str]) -> str:
+    return f"<g {how}>{''.join(parts)}</g>"
 
 
-def _box(left: float, top: float, wide: float, high: float) -> str:
-    return f"M{left:.4g} {top:.4g}h{wide:.3g}v{high:.3g}h-{wide:.3g}z"
+def _text(x: float, y: float, words: str) -> str:
+    return f'<text x="{x:.4g}" y="{y:.4g}">{escape(words)}</text>'

@@ -99,7 +99,10 @@ class Table:
         rows = map("".join, zip(*columns, strict=True))
         body = "".join(f'<tr style="background:none">{row}</tr>' for row in rows)
         note = f'<div style="{FAINT}">{escape(self.note)}</div>' if self.note else ""
-        return f'<table style="border-collapse:collapse;margin-top:10px">{body}</table>{note}'
+        title = f'<div style="margin-top:10px;font-weight:bold">{escape(self.title)}</div>'
+        return (
+            f'{title}<table style="border-collapse:collapse;font-size:inherit">{body}</table>{note}'
+        )
 
 
 def markdown(text: Any) -> str:

@@ -113,7 +113,7 @@ def meaning_table(verdicts: pl.DataFrame) -> Table:
             meanings[name] = Text("\n").join(map(_meaning, rows.iter_rows(named=True)))
     columns = [
         Column("verdict", [_verdict_words(name) for name in meanings], "left", key=True),
-        Column("given where, and what to do", [*meanings.values()], "left"),
+        Column("when it is given, and what to do", [*meanings.values()], "left"),
     ]
     return Table("What the verdicts mean", columns)
 
@@ -121,7 +121,7 @@ def meaning_table(verdicts: pl.DataFrame) -> Table:
 def _meaning(row: dict[str, Any]) -> Text:
     """A verdict's row in words: "Sink weight above 0.3 (arXiv 2410.10781)", and the remedy."""
     if row["threshold"] is None:
-        return Text(f"not seen: {row['measure']}\n{row['remedy']}")
+        return Text(f"not measured: {row['measure']}\n{row['remedy']}")
     measure = MEASURES.get(row["measure"])
     title = row["measure"] if measure is None else measure.title
     choice = row["what"].removeprefix(row["measure"])

@@ -154,7 +154,7 @@ def _trend(
     lengths, y = lengths[shown], y[:, shown]
     y = y[~np.isnan(y).any(1)]
     if not y.size:
-        return blank | {"note": "not seen"}
+        return blank | {"note": "not measured"}
     if measure in BY_LARGEST:  # judged on the largest of all windows, so followed there
         y = y.max(0, keepdims=True)
     facts = blank | {

@@ -157,7 +157,7 @@ class ScanResult(runs.Run, Shown):
         records = self.manifest["units"].values()
         found = self.warnings() + list(self.manifest["notes"]) + bos_notes(self.manifest)
         for module in sorted({name for record in records for name in record["unseen"]}):
-            found.append(f"{module} could not be seen: it is in no table and has no verdict")
+            found.append(f"{module} could not be measured: it is in no table and has no verdict")
         if tapped := sorted({name for record in records for name in record["tapped"]}):
             found.append(
                 f"{len(tapped)} modules (such as {tapped[0]}) were seen at their softmax alone: "

@@ -46,7 +46,7 @@ _NOT_FINITE = {
     "remedy": "Look for NaN and infinity in the weights of its layer and the one before.",
 }
 _NOT_SEEN = {
-    "source": "not seen",
+    "source": "not measured",
     "remedy": "Use windows longer than N, and a model whose queries, keys and values can be "
     "recomputed.",
 }

@@ -6,12 +6,13 @@ from pathlib import Path
 import polars as pl
 
 from headgauge.runs import SIMULATION, Manifest, load_run
+from headgauge.shown import Shown
 
 SOURCE = "attention dynamics after arXiv 2510.22026"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
+class Simulation(Shown):
     """`tables` has the frames of `results.dynamics_schema` by name; some may be empty."""
 
     manifest: Manifest

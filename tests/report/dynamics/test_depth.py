@@ -83,8 +83,8 @@ def test_what_was_not_seen_is_told(both):
     blind = both[0].with_columns(pl.lit(None, pl.Float64).alias(name) for name in unseen)
     figure = depth_figure(blind, both[1].clear(), "")
     assert [bool(panel.series) for panel in panels(figure)] == [True, True, False, False]
-    assert panels(figure)[2].empty == "what the layers add was not seen in this run"
-    assert panels(figure)[3].empty == "how far the layers turn was not seen in this run"
+    assert panels(figure)[2].empty == "what the layers add was not measured in this run"
+    assert panels(figure)[3].empty == "how far the layers turn was not measured in this run"
     assert "No prediction" in told(figure)
     empty = depth_figure(both[0].clear(), both[1].clear(), "")
     assert {panel.empty for panel in panels(empty)[:2]} == {"no layers in this run"}

@@ -53,17 +53,17 @@ def test_a_line_for_each_scheme_in_the_order_of_time(whole, gamma):
 
 
 def test_the_gap_keeps_its_digits_where_gamma_has_lost_them(whole, gamma):
-    up = line(panel(gamma, "gap over t"), "post_ln").y
+    up = line(panel(gamma, "gap 1 − γ over t"), "post_ln").y
     last = whole["curves"].filter(scheme="post_ln").sort("time")
     assert last["gamma"][-1] == 1
     assert up[-1] == pytest.approx(math.exp(last["log_gap"][-1]))
     assert up[-1] < 1e-20
-    assert panel(gamma, "gap over t").y.log
+    assert panel(gamma, "gap 1 − γ over t").y.log
 
 
 def test_exponential_is_straight_over_t_and_polynomial_over_log_t(whole):
     late = gamma_figure(whole["curves"].filter(pl.col("time") > 15), "")
-    over_t, over_log = panel(late, "gap over t"), panel(late, "gap over log t")
+    over_t, over_log = panel(late, "gap 1 − γ over t"), panel(late, "gap 1 − γ over log t")
     straight = {
         name: straightness(line(over_t, name).x, np.log(line(over_t, name).y))
         for name in ("post_ln", "peri_ln")
@@ -77,20 +77,20 @@ def test_exponential_is_straight_over_t_and_polynomial_over_log_t(whole):
 def test_what_has_long_collapsed_does_not_lengthen_the_axis(whole):
     gone = pl.when(pl.col("time") > 29).then(-300.0).otherwise("log_gap")
     figure = gamma_figure(whole["curves"].with_columns(log_gap=gone), "")
-    assert 1e-40 < panel(figure, "gap over t").y.low < 1e-20
+    assert 1e-40 < panel(figure, "gap 1 − γ over t").y.low < 1e-20
 
 
 def test_over_log_t_the_slow_ones_have_the_room(gamma):
-    over_log = panel(gamma, "gap over log t")
+    over_log = panel(gamma, "gap 1 − γ over log t")
     slowest = line(over_log, "pre_ln").y[-1]
     assert (over_log.y.low, over_log.y.high) == (pytest.approx(slowest / 100), 2.0)
     assert min(each.x[0] for each in over_log.series) > 0
 
 
 def test_the_guides_have_the_slopes_they_are_named_after(gamma):
-    guide = line(panel(gamma, "gap over t"), "slope of e⁻²ᵗ")
+    guide = line(panel(gamma, "gap 1 − γ over t"), "slope of e⁻²ᵗ")
     assert np.diff(np.log(guide.y)) / np.diff(guide.x) == pytest.approx(-2)
-    guide = line(panel(gamma, "gap over log t"), "slope of t⁻²")
+    guide = line(panel(gamma, "gap 1 − γ over log t"), "slope of t⁻²")
     assert np.diff(np.log(guide.y)) / np.diff(np.log(guide.x)) == pytest.approx(-2)
 
 
@@ -102,7 +102,7 @@ def test_numbers_that_are_none_are_not_drawn(whole):
     figure = gamma_figure(holes, "")
     drawn = line(panel(figure, "velocity γ′"), "post_ln")
     assert (drawn.x, drawn.y) == ([own["time"][0]], [1.0])
-    for title in ("gap over t", "gap over log t"):
+    for title in ("gap 1 − γ over t", "gap 1 − γ over log t"):
         assert not panel(figure, title).series
         assert panel(figure, title).empty == "not in this run"
 
@@ -158,7 +158,7 @@ def test_swarms_have_a_row_for_each_measure_and_a_column_for_each_kind(whole):
     assert switch.side_by_side
     told = " ".join(each.text for each in figure.caption)
     assert "random Q, K, V: n = 64 tokens, d = 512, 1 head, β = 22.63, 20 seeds." in told
-    assert "it may leave a panel" in told
+    assert "may leave a panel" in told
 
 
 def test_one_kind_of_weights_has_its_panels_in_two_rows(make_simulation):
@@ -190,18 +190,18 @@ def test_a_phase_diagram_says_what_it_does_not_have(whole):
     assert [row.count(None) for row in holed.values] == [0] * 18 + [1]
     assert not holed.unit
     (dark,) = panels(phase_figure(own.with_columns(probability=pl.lit(0.0)), ""))
-    assert dark.unit == "nowhere half"
+    assert dark.unit == "below one half everywhere"
 
 
 def test_the_overview_has_random_weights_and_one_scheme_of_each_kind(whole):
     titles = [each.title for each in overview(whole, "").panels]
     assert titles == [
         "common cosine γ of the reduced system",
-        "gap over t",
+        "gap 1 − γ over t",
         "mean cosine, random Q, K, V",
-        "Post-LN: pairs that are one",
-        "LN-Scaling: pairs that are one",
-        "Peri-LN: pairs that are one",
+        "Post-LN: pairs together",
+        "LN-Scaling: pairs together",
+        "Peri-LN: pairs together",
     ]
     phase = panels(overview({"phase": whole["phase"]}, ""))[0]
     assert (

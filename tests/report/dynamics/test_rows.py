@@ -51,7 +51,7 @@ def test_without_a_median_the_seeds_that_got_there_are_counted(whole):
     own = whole["collapse"].filter(weights="identity")
     (panel,) = panels(collapse_figure(own, ""))
     assert own_series(panel, "unnormalised") == []
-    assert {mark.label for mark in panel.marks} == {"5 of 20 seeds got there"}
+    assert {mark.label for mark in panel.marks} == {"5 of 20 seeds collapsed"}
     assert len(panel.marks) == own["time"].is_null().sum()
     nulls = [pl.lit(None, pl.Float64).alias(name) for name in ("time", "low", "high")]
     (never,) = panels(collapse_figure(own.with_columns(nulls), ""))

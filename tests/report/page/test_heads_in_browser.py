@@ -147,5 +147,5 @@ def test_a_model_of_two_kinds_with_places_without_heads_and_nothing_over_n(scan,
     assert "output_norm" not in offered
     assert "curve distance" not in offered
     scan.choose(scan.one("#map-measure"), "jacobian_norm")
-    assert "not seen" in scan.one("#heads .cell[data-cell='0']").get_attribute("aria-label")
-    assert "Grey: not seen." in scan.text("#heads .map-legend")
+    assert "not measured" in scan.one("#heads .cell[data-cell='0']").get_attribute("aria-label")
+    assert "Grey: not measured." in scan.text("#heads .map-legend")

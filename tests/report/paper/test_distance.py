@@ -1,7 +1,5 @@
 """Figures 2a, 2b and 2c."""
 
-from typing import Any
-
 import polars as pl
 import pytest
 
@@ -11,6 +9,7 @@ from headgauge.report.paper.distance import (
     critical_words,
     distance_panel,
     distances,
+    none_words,
 )
 from headgauge.report.paper.tables import of_choice
 from report.conftest import panels
@@ -58,9 +57,9 @@ def test_what_stands_still_is_a_switch_the_papers_first(whole_paper):
     paper = whole_paper | {"fig2a": pl.concat([more, whole_paper["fig2a"]])}
     figure = distances(paper, "length")
     titles = {panel.at["N"]: panel.title for panel in figure.panels}
-    assert titles == {"5": "(a) N = 5", "20": "(a) N = 20"}
+    assert titles == {"5": "(a) distance over L, N = 5", "20": "(a) distance over L, N = 20"}
     assert figure.switches[0].options == (("5", "5"), ("20", "20"))
-    assert distances(whole_paper, "top_n").panels[0].title == "(b) L = 1024"
+    assert distances(whole_paper, "top_n").panels[0].title == "(b) distance over N, L = 1024"
     assert panels(distances({"fig2b": whole_paper["fig2b"].clear()}, "top_n"))[0].series == ()
 
 
@@ -83,24 +82,18 @@ def test_critical_ns_stand_at_their_length_with_their_bars(tests, series):
     assert "; bars: 95 % bootstrap over heads" in critical_words(tests)
 
 
-def arrows(panel) -> list[Any]:
-    return [each for each in panel.series if each.look.marker == "up"]
+def test_where_none_was_found_words_above_the_lines_say_so(tests):
+    panel = critical_panel(tests, "")
+    second, first = panel.marks  # from the line below upwards
+    assert (first.label, second.label) == ("eq. 24: none, N ≤ 512", "second moment: none, N ≤ 512")
+    highest = max(float(n) for each in panel.series for n in (*each.y, *(each.high or ())) if n)
+    assert highest < second.values[1] < first.values[1]
 
 
-def test_where_none_was_found_an_arrow_stands_at_the_largest_n_tried(tests):
-    found = arrows(critical_panel(tests, ""))
-    assert [each.label for each in found] == ["eq. 24, below the true", "second moment, above"]
-    for each in found:
-        assert list(each.y) == [length // 2 for length in LENGTHS]
-        assert each.words[-1] == "none up to 512"
-    assert critical_words(tests).endswith("; an arrow: none up to where it begins")
-
-
-def test_a_milder_test_alone_that_finds_none_has_its_arrow_too(tests):
+def test_a_milder_test_alone_that_finds_none_has_its_words_too(tests):
     lost = (pl.col("level") == 0.05) & (pl.col("expected") == "printed") & (pl.col("length") == 64)
     tests = tests.with_columns(critical_n=pl.when(lost).then(None).otherwise("critical_n"))
-    (arrow,) = [each for each in arrows(critical_panel(tests, "")) if each.label == ""]
-    assert (list(arrow.x), list(arrow.y)) == ([64], [32])
+    assert none_words(tests)[0] == "printed, level 0.05: none at 1 of 6 L"
 
 
 def test_none_at_all_is_told_and_the_papers_line_stays(make_paper, series):
@@ -109,7 +102,7 @@ def test_none_at_all_is_told_and_the_papers_line_stays(make_paper, series):
     paper = series(panel, "paper")
     assert list(paper.y) == pytest.approx([0.06 * length for length in paper.x])
     assert paper.x[0] < 32 < 1024 < paper.x[1]
-    assert len(arrows(panel)) == 3
+    assert len(panel.marks) == 3
     told = "; only some rows from N = 100 on; no critical N up to N = 512"
     assert critical_words(frame).endswith(told)
 
@@ -158,5 +151,5 @@ def test_p_values_and_growth_are_on_the_page(whole_paper, series):
     assert line.facts["KS statistic"] == [0.5] * 3
     assert figure.panels[1].y.floor == 1e-12
     assert [mark.values for mark in panels(figure)[1].marks] == [(0.01,), (0.05,)]
-    told = "Growth with L, as printed at level 0.01: L^1.10 (0.90 to 1.20), found in 50 % of draws"
+    told = "Growth with L, with the printed expectation at level 0.01: L^1.10 (0.90 to 1.20), found"
     assert any(each.text.startswith(told) for each in figure.caption)

@@ -80,12 +80,11 @@ def test_every_figure_comes_out_and_no_text_is_cut_off(make):
 def test_files_the_overview_first_and_each_figure_as_svg_and_pdf(monkeypatch, tmp_path):
     """Only which they are: what `reproduce` leaves is tested where it runs."""
 
-    def saved(figure, folder, name, formats):
-        assert figure.name == name
+    def saved(figure, folder, name, formats, plain):
+        assert (figure.name, plain) == (name, False)
         return [folder / f"{name}.{kind}" for kind in formats]
 
-    monkeypatch.setattr("headgauge.report.paper.draw", lambda figure: figure)
-    monkeypatch.setattr("headgauge.report.paper.save_figure", saved)
+    monkeypatch.setattr("headgauge.report.paper.save", saved)
     paths = paper_figures(no_paper(), {"a text": "a caption", "another": "another"}, tmp_path)
     each = [f"{name}.{kind}" for name in NAMES[1:] for kind in ("svg", "pdf")]
     assert [str(path.relative_to(tmp_path / "figures")) for path in paths] == [
@@ -110,7 +109,7 @@ def test_the_small_print_says_choice_heads_windows_and_rows_and_the_run_comes_la
             assert "95 % bootstrap over windows" in small
     assert "64 rows" in words_of(whole["fig4"])
     assert "32 query rows in the last quarter of the window" in words_of(whole["vanishing"])
-    assert "The N are ours: the paper prints none" in words_of(whole["fig3"])
+    assert "Which N is our choice: the paper prints none" in words_of(whole["fig3"])
 
 
 def test_the_widths_are_those_of_a_column_and_a_page_and_the_overview_fits_a_screen(whole):

@@ -106,5 +106,5 @@ def test_the_small_print_counts_heads_and_rows_and_tells_whose_grid_it_is(steps)
     assert sensitivity_words(unsure).startswith(told + "; no intervals;")
     bounds = steps.filter(pl.col("direction").str.ends_with("bound"))
     assert sensitivity_words(bounds) == "nothing was measured"
-    assert "one random direction serves every T and ε" in sensitivity_words(steps)
-    assert sensitivity_words(steps).endswith("the grid of T is ours: the paper prints none")
+    assert "one random direction for every T and ε" in sensitivity_words(steps)
+    assert sensitivity_words(steps).endswith("which T is our choice: the paper prints none")

@@ -19,7 +19,7 @@ def test_the_small_print_counts_heads_windows_and_rows(make_paper, whole_paper):
     assert words.intervals(frame) == "bands: 95 % bootstrap over windows"
     poor = make_paper(heads=1, windows=1, rows=4096)["fig2a"]
     assert words.sample(poor) == "1 head, 1 window, every query row"
-    assert words.intervals(poor) == "no interval: it takes two windows or more"
+    assert words.intervals(poor) == "no error bands: they take two windows or more"
     assert words.sample(poor.clear()) == "nothing was measured"
 
 

@@ -31,7 +31,9 @@ def depth_figure(depth: pl.DataFrame, predicted: pl.DataFrame, run: str) -> Figu
     rows = longest(depth)
     means = depth_over_windows(rows)
     last = float(max(means.select(pl.max("layer")).item() or 1, 1))
-    x = Axis("layer the tokens enter; at the end: after the last", "layer", low=0.0, high=last)
+    x = Axis(
+        "layer, tokens as they enter it; at the end after the last", "layer", low=0.0, high=last
+    )
 
     def panel(title: str, y: Axis, names: list[str], empty: str, theory: str = "") -> Panel:
         series = [part for name in names for part in _measured(means, name)]
@@ -40,7 +42,7 @@ def depth_figure(depth: pl.DataFrame, predicted: pl.DataFrame, run: str) -> Figu
 
     cosine = f"mean cosine of pairs; {recognised_words(depth, predicted)}"
     length, added = (Axis(label, log=True, can_log=True) for label in ("radius r", "‖A‖, ‖MLP‖"))
-    none, unseen = "no layers in this run", "was not seen in this run"
+    none, unseen = "no layers in this run", "was not measured in this run"
     adds, turns = f"what the layers add {unseen}", f"how far the layers turn {unseen}"
     both, angles = ["attention_norm", "other_norm"], ["speed", "attention_speed"]
     panels = (
@@ -50,7 +52,7 @@ def depth_figure(depth: pl.DataFrame, predicted: pl.DataFrame, run: str) -> Figu
         panel("angle a token turns in a layer", Axis("radians", low=0.0), angles, turns),
     )
     caption = (Sentence(_sample_words(rows)), Sentence(_prediction_words(predicted)))
-    return Figure("depth", "Layer by layer", panels, 2, (), caption, run)
+    return Figure("depth", "The residual stream, layer by layer", panels, 2, (), caption, run)
 
 
 def recognised_words(depth: pl.DataFrame, predicted: pl.DataFrame) -> str:

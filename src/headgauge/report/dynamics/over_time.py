@@ -63,9 +63,9 @@ def overview(tables: dict[str, pl.DataFrame], run: str) -> Figure:
         phase = tables["phase"].filter(pl.col("dim") == pl.col("dim").max())
         shown = [name for name in dict.fromkeys(_TELLING) if name in schemes_in(phase)][:3]
         for name in shown:
-            title = f"{SCHEMES[name].title}: pairs that are one"
+            title = f"{SCHEMES[name].title}: pairs together"
             panels.append(_phase_map(phase.filter(scheme=name), title))
-        told.append(f"Pairs that are one: {setup_words(phase.drop('beta'))}.")
+        told.append(f"Pairs together (cosine of .999 or more): {setup_words(phase.drop('beta'))}.")
     caption, title = tuple(map(Sentence, told)), "Attention dynamics on the sphere"
     size = {"width": 8.0, "panel_height": 1.65, "one_scale": True}
     return Figure("dynamics", title, tuple(panels), 3, (), caption, run, **size)
@@ -101,7 +101,7 @@ def swarms_figure(swarms: pl.DataFrame, run: str) -> Figure:
     told = [Sentence(f"{setting_words(frame, ': ')}.", at) for frame, at in settings]
     bands = Sentence("Bands: 5 to 95 % over seeds.")
     caption = (*told, bands, *map(Sentence, baseline_words(swarms)))
-    columns, title = len(settings) if switches else 3, "Simulated particles"
+    columns, title = len(settings) if switches else 3, "Simulated particles, over time t"
     shape = tuple(panels), columns, switches
     return Figure("swarms", title, *shape, caption, run, panel_height=1.25)
 
@@ -118,9 +118,9 @@ def phase_figure(phase: pl.DataFrame, run: str) -> Figure:
             panels.append(replace(panel, at={"scheme": name, **at}))
     caption = (
         Sentence("The share of pairs with a cosine of .999 or more, from uniform starts."),
-        Sentence(f"{setup_words(phase.drop('dim', 'beta'))}; the line is half of the pairs."),
+        Sentence(f"{setup_words(phase.drop('dim', 'beta'))}; white line: half of the pairs."),
     )
-    title = "Phase diagram: pairs that have become one"
+    title = "Phase diagram: share of pairs together, over time t and β"
     switches = (Switch("scheme", "Scheme", options, side_by_side=True), *sizes)
     shape = tuple(panels), max(len(names), 3), switches
     return Figure("phase", title, *shape, caption, run, panel_height=1.15, one_scale=True)
@@ -192,7 +192,7 @@ def _gaps(curves: pl.DataFrame) -> pl.DataFrame:
 
 def _gap_panel(gaps: pl.DataFrame) -> Panel:
     """Over t: what is exponential is straight."""
-    panel = _line_panel(gaps, "gap", "gap over t", "1 − γ", log=True)
+    panel = _line_panel(gaps, "gap", "gap 1 − γ over t", "1 − γ", log=True)
     if not panel.series:
         return panel
     times = [0.0, float(gaps["time"].max())]  # pyright: ignore
@@ -204,7 +204,7 @@ def _gap_over_log(gaps: pl.DataFrame) -> Panel:
     """Over log t: what is polynomial is straight. Cut off below the slowest schemes."""
     last = gaps["time"].max()
     later = gaps.filter(pl.col("time") > 0, pl.col("time") >= _BEGIN * pl.col("time").max())
-    panel = _line_panel(later, "gap", "gap over log t", "1 − γ", log=True)
+    panel = _line_panel(later, "gap", "gap 1 − γ over log t", "1 − γ", log=True)
     if not panel.series:
         return panel
     times = [float(later["time"].min()), float(last)]  # pyright: ignore
@@ -228,5 +228,5 @@ def _phase_map(phase: pl.DataFrame, title: str, label: str = "β") -> HeatMap:
     values = [[known.get((beta, time)) for time in times] for beta in betas]
     dark = phase.is_empty() or phase.select(pl.max("probability")).item() < 0.5
     names = tuple(f"{time:.3g}" for time in times), tuple(f"{beta:.3g}" for beta in betas)
-    axes, unit = (Axis("t", "t"), Axis(label, "β")), "nowhere half" * dark
+    axes, unit = (Axis("t", "t"), Axis(label, "β")), "below one half everywhere" * dark
     return HeatMap(title, *axes, *names, values, "probability", unit=unit, contour=0.5)

@@ -24,9 +24,9 @@ _ROW = 0.2  # inches
 def rates_figure(rates: pl.DataFrame, run: str) -> Figure:
     """Velocities at the start and slopes in the end: three markers on one another, and numbers."""
     panels = tuple(_rates_panel(rates.filter(quantity=name), name) for name in _QUANTITIES)
-    caption = (Sentence("final rate: the slope of log(1 − γ) against what is named."),)
+    caption = (Sentence("Final rate: the slope of log(1 − γ) over what stands under “against”."),)
     high = _ROW * (1 + max(len(schemes_in(rates)), 3))
-    title = "Theory beside measured"
+    title = "Initial velocity and final rate of γ: theory beside measured"
     return Figure("rates", title, panels, 1, (), caption, run, panel_height=high)
 
 
@@ -86,24 +86,24 @@ def collapse_figure(collapse: pl.DataFrame, run: str) -> Figure:
             panels.append(Panel(words, x, y, series, marks))
     seeds = collapse["seeds"].max()
     caption = (
-        Sentence("Collapse: the farthest pair has a cosine of .999."),
+        Sentence("Collapse: even the farthest pair has a cosine of .999 or more."),
         Sentence(
             f"Marker: the median over up to {seeds} seeds; bar: from the earliest to the latest; "
-            "an arrow: not every seed got there."
+            "an arrow: not every seed collapsed in the time simulated."
         ),
     )
     high = _ROW * max(len(schemes), 3)
-    columns, title = len(panels), "When all tokens are one"
+    columns, title = len(panels), "When all tokens are together"
     return Figure(
         "collapse", title, tuple(panels), columns, caption=caption, run=run, panel_height=high
     )
 
 
 def _collapse_row(row: dict, schemes: list[str], end: float) -> list[Series | Mark]:
-    """The median upon a bar, whose end is open where some seeds never got there."""
+    """The median upon a bar, whose end is open where some seeds never collapsed."""
     look, place = SCHEMES[row["scheme"]].look, schemes.index(row["scheme"])
     if row["time"] is None:
-        words = f"{round(row['collapsed'] * row['seeds'])} of {row['seeds']} seeds got there"
+        words = f"{round(row['collapsed'] * row['seeds'])} of {row['seeds']} seeds collapsed"
         return [Mark("words", (0.03 * end, place), words, Look(GREY))]
 
     def series(x: list[float], look: Look) -> Series:

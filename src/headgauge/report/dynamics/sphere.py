@@ -48,12 +48,18 @@ _PIXELS = 320
 _GRID = "#BDBDBD"
 
 
-def sphere_gif(sphere: pl.DataFrame, caption: str, path: Path) -> Path:
+def words(sphere: pl.DataFrame, run: str) -> str:
+    """The small print."""
+    told = f"{sphere['particle'].n_unique()} particles, {setup_words(sphere)}"
+    return f"{run}; {told}; pale dots are on the far side."
+
+
+def sphere_gif(sphere: pl.DataFrame, small: str, path: Path) -> Path:
     """Every scheme from the same places, at the same time in each frame."""
     if sphere.is_empty():
         raise InputError("no particles to animate: the table sphere is empty; run the simulation")
     with house_style(), rc_context(TYPE):
-        scene = _Scene(sphere, caption)
+        scene = _Scene(sphere, small)
         canvas = FigureCanvasAgg(scene.figure)
         canvas.draw()
         still = canvas.copy_from_bbox(scene.figure.bbox)
@@ -74,10 +80,11 @@ def sphere_gif(sphere: pl.DataFrame, caption: str, path: Path) -> Path:
     return path
 
 
-def sphere_figure(sphere: pl.DataFrame, caption: str) -> Figure:
-    """Where the particles are in the end, and the trails they came on."""
+def sphere_figure(sphere: pl.DataFrame, run: str) -> Figure:
+    """Where the particles are in the end, and the trails they came on; small print if there is a
+    run to name."""
     with house_style(), rc_context(TYPE):
-        scene = _Scene(sphere, caption)
+        scene = _Scene(sphere, words(sphere, run) if run else "")
         scene.move(len(scene.times) - 1)
         for artist in scene.moving:
             artist.set_animated(False)
@@ -87,12 +94,10 @@ def sphere_figure(sphere: pl.DataFrame, caption: str) -> Figure:
 class _Scene:
     """What stands still is drawn once, what moves is put in its place by `move`."""
 
-    def __init__(self, sphere: pl.DataFrame, caption: str) -> None:
+    def __init__(self, sphere: pl.DataFrame, small: str) -> None:
         schemes = schemes_in(sphere)[:PANELS]
         self.times = sphere["time"].unique().sort().to_list()
-        particles = sphere["particle"].n_unique()
-        told = f"{particles} particles, {setup_words(sphere)}; pale dots are on the far side"
-        self.figure, panels = _empty_figure(len(schemes), f"{caption}; {told}.")
+        self.figure, panels = _empty_figure(len(schemes), small)
         self._panels = [_Panel(*pair) for pair in zip(panels, schemes, strict=True)]
         self._tracks = [_track(sphere.filter(scheme=scheme)) for scheme in schemes]
         # Slowly around, and at the end where the particles have gathered is in front.

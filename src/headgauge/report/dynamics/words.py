@@ -62,7 +62,9 @@ def setup_words(frame: pl.DataFrame) -> str:
 
 def baseline_words(frame: pl.DataFrame) -> list[str]:
     there = (frame["scheme"] == BASELINE).any()
-    return ["unnormalised: 1/n for softmax's denominator; it may leave a panel."] * there
+    return [
+        "unnormalised: 1/n instead of softmax's denominator; its line may leave a panel."
+    ] * there
 
 
 def schemes_in(frame: pl.DataFrame) -> list[str]:

@@ -45,7 +45,7 @@ def page_bytes(page: Page) -> bytes:
         for line in page.warnings
     )
     items = "".join(f"<li>{escape(line)}</li>" for line in page.stands)
-    stands = f'<ul class="stands" aria-label="What this page stands on">{items}</ul>\n'
+    stands = f'<ul class="stands" aria-label="What this page is based on">{items}</ul>\n'
     filled = {
         "POLICY": policy,
         "TITLE": escape(page.title),

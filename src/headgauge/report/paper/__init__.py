@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from headgauge.report.drawing import draw
+from headgauge.registry.published import ARXIV
+from headgauge.report.drawing import save
 from headgauge.report.figure import Figure
-from headgauge.report.figure_files import save_figure
 from headgauge.report.paper.choices import choices_figure, rules_figure
 from headgauge.report.paper.distance import critical, distances
 from headgauge.report.paper.geometry import geometry_in_files, geometry_on_page
@@ -57,7 +57,12 @@ def reproduction_figures(
     figures += [make(tables) for make in (choices_figure, rules_figure)]
     shared, run = switches(one_choice, [text], None), captions[text]
     return {"paper": overview(paper, captions)} | {
-        figure.name: replace(figure, switches=(*shared, *figure.switches), run=run)
+        figure.name: replace(
+            figure,
+            title=f"{figure.title} ({ARXIV})",
+            switches=(*shared, *figure.switches),
+            run=run,
+        )
         for figure in figures
     }
 
@@ -68,18 +73,20 @@ def _side_by_side(paper: Tables) -> Figure:
     panels = tuple(panel for figure in three for panel in figure.panels)
     switches = tuple(switch for figure in three for switch in figure.switches)
     caption = {each.text: each for figure in three for each in figure.caption}.values()
-    title = "Figure 2. Distance and critical N"
+    title = "Figure 2: distance d̃ from s to the tokens left out, and critical N"
     return Figure("fig2", title, panels, 3, switches, tuple(caption))
 
 
-def paper_figures(paper: Tables, captions: Mapping[str, str], folder: Path) -> list[Path]:
+def paper_figures(
+    paper: Tables, captions: Mapping[str, str], folder: Path, plain: bool = False
+) -> list[Path]:
     """FOLDER/figures/paper, the overview of all texts, as PNG too, and the figures of each text as
     SVG and PDF in FOLDER/figures/TEXT."""
     place, paths = folder / "figures", []
     for text in captions:
         overview, *own = reproduction_figures(paper, captions, text).values()
         if not paths:
-            paths += save_figure(draw(overview), place, "paper", ("png", *_FORMATS))
+            paths += save(overview, place, "paper", ("png", *_FORMATS), plain)
         for figure in own:
-            paths += save_figure(draw(figure), place / text_folder(text), figure.name, _FORMATS)
+            paths += save(figure, place / text_folder(text), figure.name, _FORMATS, plain)
     return paths

@@ -47,8 +47,8 @@ def choices_figure(paper: Tables) -> Figure:
     x, nowhere = share_axis(pl.concat([rows["critical_share"], rows["corrected"]]))
     shares = []
     for column, label, look, aside in (
-        ("critical_share", "expectation as printed", Look(BLUE, "none", "triangle"), -0.2),
-        ("corrected", "eq. 24", Look(GREEN, "none", "down"), 0.2),
+        ("critical_share", "with the printed expectation", Look(BLUE, "none", "triangle"), -0.2),
+        ("corrected", "with eq. 24", Look(GREEN, "none", "down"), 0.2),
     ):
         at = rows[column].fill_null(nowhere).to_list()
         heights = [number + aside for number in range(rows.height)]
@@ -75,11 +75,18 @@ def choices_figure(paper: Tables) -> Figure:
 
     share, band = Axis("N_s/N", low=0.0, high=1.0), replace(PLATEAU_BAND, kind="x band")
     panels = (
-        panel("(a) critical N", x, y, shares, PAPER_SHARE),
-        panel("(b) separability; %: heads in the band", share, right, means, band),
+        panel("(a) critical N, as a share of L", x, y, shares, PAPER_SHARE),
+        panel("(b) separability N_s/N; %: heads in the band", share, right, means, band),
     )
     height = max(0.17 * rows.height, 0.8)
-    return Figure("choices", "All choices", panels, 2, caption=(caption,), panel_height=height)
+    return Figure(
+        "choices",
+        "Critical N and separability for every choice that the paper leaves open",
+        panels,
+        2,
+        caption=(caption,),
+        panel_height=height,
+    )
 
 
 def share_axis(shares: pl.Series) -> tuple[Axis, float]:
@@ -110,12 +117,12 @@ def rules_figure(paper: Tables) -> Figure:
         words.sample(pl.concat(sampled)),
         words.intervals(over_ns),
         f"critical N: printed expectation, level {span(tests['level'])}",
-        "bars: 95 % bootstrap over heads; an arrow: none up to where it begins",
+        "bars: 95 % bootstrap over heads; an arrow: no critical N up to there",
         f"broken line and shade: the paper's {CRITICAL_SHARE:g} L and {PLATEAU[0]} to {PLATEAU[1]}",
     )
     panels = (
         Panel(
-            f"(a) L = {span(over_ns['length'])}",
+            f"(a) distance over N, L = {span(over_ns['length'])}",
             over_n(),
             Axis("distance d̃", low=0.0),
             tuple(lines(over_ns, named, "top_n", by="rule")),
@@ -123,14 +130,20 @@ def rules_figure(paper: Tables) -> Figure:
         ),
         rule_criticals(tests, named),
         Panel(
-            f"(c) L = {span(shares['length'])}",
+            f"(c) separability over N, L = {span(shares['length'])}",
             *share_axes(shares),
             tuple(lines(shares, named, "top_n", by="rule")),
             (Mark("y band", PLATEAU),),
             empty="no separability in this run",
         ),
     )
-    return Figure("rules", "Other rules", panels, 3, caption=(caption,))
+    return Figure(
+        "rules",
+        "Figures 2b, 2c and 3 under other rules on the same logits",
+        panels,
+        3,
+        caption=(caption,),
+    )
 
 
 def rule_choice(paper: Tables) -> tuple[str, ...]:

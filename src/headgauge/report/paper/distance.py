@@ -10,24 +10,36 @@ from typing import Any
 
 import polars as pl
 
-from headgauge.registry.entry import BLACK, Entry, Look, by_name
+from headgauge.registry.entry import BLACK, GREY, Entry, Look, by_name
 from headgauge.registry.measures import CURVES
 from headgauge.registry.published import CRITICAL_SHARE, GPT2_HEADS
 from headgauge.report.captions import longest, span
 from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series, Switch
 from headgauge.report.paper import words
-from headgauge.report.paper.tables import AT, Tables, lines, nearest_n, over_l, over_n, switched
+from headgauge.report.paper.tables import (
+    AT,
+    Tables,
+    groups,
+    lines,
+    nearest_n,
+    over_l,
+    over_n,
+    switched,
+)
 
 DISTANCES = {
     name: entry
     for name, entry in CURVES.items()
     if name.startswith(("distance", "bound", "expected"))
 }
+DISTANCES["distance"] = replace(DISTANCES["distance"], title="distance d̃, measured")
 IN_FILES = ("distance", "bound_printed", "expected_printed", "expected_appendix", "expected_upper")
 SIDES = by_name(
-    printed=Entry("as printed", look=CURVES["expected_printed"].look),
-    appendix=Entry("eq. 24, below the true", look=CURVES["expected_appendix"].look),
-    upper=Entry("second moment, above", look=CURVES["expected_upper"].look),
+    printed=Entry("with the printed expectation", "printed", look=CURVES["expected_printed"].look),
+    appendix=Entry("with eq. 24, below the true", "eq. 24", look=CURVES["expected_appendix"].look),
+    upper=Entry(
+        "with the second moment, above", "second moment", look=CURVES["expected_upper"].look
+    ),
 )
 PAPER_LINE = Look(BLACK, "longdash", width=0.8)
 _FILLED_TO = {"expected_appendix": "expected_upper"}
@@ -37,6 +49,7 @@ _FACTS = {
     f"with {GPT2_HEADS} heads": "few_heads",
     "found in draws": "found",
 }
+_LINE = 0.13  # of a logarithmic axis: from one line of words to the next
 _CROSS = Look(BLACK, "none", "cross")
 _FEW = Entry(f"with {GPT2_HEADS} heads, as GPT-2", look=_CROSS, name="few")
 
@@ -44,19 +57,21 @@ _FEW = Entry(f"with {GPT2_HEADS} heads, as GPT-2", look=_CROSS, name="few")
 def distances(paper: Tables, along: str) -> Figure:
     """Figure 2a over "length", Figure 2b over "top_n"; what stands still is a switch."""
     is_over_l = along == "length"
-    name, still, symbol = ("fig2a", "top_n", "N") if is_over_l else ("fig2b", "length", "L")
+    name, still, symbol, over = (
+        ("fig2a", "top_n", "N", "L") if is_over_l else ("fig2b", "length", "L", "N")
+    )
     frame = paper[name].filter(pl.col("measure").is_in(list(DISTANCES)))
     letter = f"({name[-1]})"
 
     def panel(rows: pl.DataFrame, value: int) -> Panel:
-        return distance_panel(rows, along, f"{letter} {symbol} = {value}", AT)
+        return distance_panel(rows, along, f"{letter} distance over {over}, {symbol} = {value}", AT)
 
     first = nearest_n(frame) if is_over_l else None  # the paper's N
     panels, switch = switched(frame, still, Switch(symbol, symbol, ()), panel, first)
     at = frame.with_columns(pl.col(still).alias(symbol))
     sampled = words.sentences(at, (*AT, symbol), words.sample, words.intervals, letter=f"{letter} ")
     caption = (*words.sentences(frame, AT, words.choice), *sampled)
-    title = f"Figure {name[3:]}. The distance over {'L' if is_over_l else 'N'}"
+    title = f"Figure {name[3:]}: distance d̃ from s to the tokens left out, over {over}"
     return Figure(name, title, panels, switches=switch, caption=caption)
 
 
@@ -106,30 +121,33 @@ def critical(paper: Tables) -> Figure:
         *words.sentences(frame, AT, critical_words, letter="(c) "),
         *words.sentences(paper["fig2c_growth"].drop_nulls("exponent"), AT, growth_words),
     )
-    panels = (critical_panel(frame, "(c) critical N", AT), *(panels if switch else ()))
-    return Figure("fig2c", "Figure 2c. The critical N", panels, 2, switch, caption)
+    panels = (critical_panel(frame, "(c) critical N over L", AT), *(panels if switch else ()))
+    return Figure(
+        "fig2c",
+        "Figure 2c: the critical N, where distance and expectation look alike",
+        panels,
+        2,
+        switch,
+        caption,
+    )
 
 
 def critical_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> Panel:
     """The critical N over L for each expectation and level, beside the paper's .06 L.
 
-    Where the two were told apart at every N an arrow stands upwards from the largest that was
-    tried: one for both levels, as what a strict test never confuses a milder one does not.
+    Where the two were told apart at every N, words above the lines say so.
     """
     series: list[Series] = []
     how: dict[str, Any] = {"by": "expected", "at": at}
     levels = frame["level"].unique().sort().to_list()
-    none = frame.filter(pl.col("critical_n").is_null()).sort("level", maintain_order=True)
-    none = none.unique([*at, "expected", "length"], keep="first", maintain_order=True)
+    said = [(none_words(rows), setting) for setting, rows in groups(frame, at)]
     frame = frame.with_columns(high=pl.coalesce("high", "tried"))
     for side, entry in SIDES.items():
-        label = entry.title
         for level in levels:
             at_level = f"{entry.title}, level {level:g}" if len(levels) > 1 else entry.title
             named = {side: replace(entry, name=f"{side} {level:g}", title=at_level)}
             rows = frame.filter(level=level)
             for line in lines(rows, named, "length", y="critical_n", facts=_FACTS, **how):
-                label = ""
                 bare = replace(line, low=None, high=None)
                 if level == levels[0]:
                     # Intervals of single numbers: no band goes through them.
@@ -137,23 +155,44 @@ def critical_panel(frame: pl.DataFrame, title: str, at: Sequence[str] = ()) -> P
                     series += [replace(line, label="", look=dots, facts={}), bare]
                 else:
                     series.append(replace(bare, hollow=[True] * len(line.x)))
-        arrow = Look(entry.look.colour, "none", "up", opacity=0.75)
-        up = replace(entry, title=label, look=arrow)
-        for line in lines(none, {side: up}, "length", y="tried", spread=False, **how):
-            said = [f"none up to {tried}" for tried in line.y]
-            series.append(replace(line, words=said, facts={}, apart=None))
     few = strictest(frame).filter(pl.col("heads") > GPT2_HEADS)
     series += lines(few, {"printed": _FEW}, "length", y="few_heads", spread=False, **how)
-    if series:
+    marks: list[Mark] = []
+    if frame.height:
         lengths = frame["length"].sort().to_list()
         ends = [lengths[0] / 1.2, lengths[-1] * 1.2]
         shares = [CRITICAL_SHARE * end for end in ends]
-        series.append(
-            Series("paper", f"{CRITICAL_SHARE:g} L, the paper's", PAPER_LINE, ends, shares)
-        )
-    y = Axis("critical N", "N", log=True, can_log=True)
-    x = over_l(frame["length"])
-    return Panel(title, x, y, tuple(series), empty="no tests in this run")
+        label = f"{CRITICAL_SHARE:g} L, the paper's"
+        series.append(Series("paper", label, PAPER_LINE, ends, shares))
+        drawn = frame.drop_nulls("critical_n").select("critical_n", "low", "high").rows()
+        numbers = [*shares, *(float(number) for row in drawn for number in row if number)]
+        top, step = max(numbers), (max(numbers) / min(numbers)) ** _LINE
+        marks += [
+            Mark("words", (ends[0], top * step**line), none, Look(GREY), at=setting)
+            for notes, setting in said
+            for line, none in enumerate(reversed(notes), 1)
+        ]
+    x, y = over_l(frame["length"]), Axis("critical N", "N", log=True, can_log=True)
+    return Panel(title, x, y, tuple(series), tuple(marks), empty="no tests in this run")
+
+
+def none_words(tests: pl.DataFrame) -> list[str]:
+    """Where no critical N was found, a line for each expectation: one for both levels if they
+    agree."""
+    said = []
+    levels = tests["level"].n_unique()
+    for side, entry in SIDES.items():
+        found: dict[str, list[float]] = {}
+        own = tests.filter(expected=side)
+        for (level,), rows in own.group_by("level", maintain_order=True):
+            none = rows["critical_n"].null_count()
+            some, most = f"none at {none} of {rows.height} L", f"none, N ≤ {rows['tried'].max()}"
+            if none:
+                found.setdefault(some if none < rows.height else most, []).append(level)
+        for none, at in found.items():
+            level = f", level {span(pl.Series(at))}" if len(at) < levels else ""
+            said.append(f"{entry.symbol}{level}: {none}")
+    return said
 
 
 def strictest(tests: pl.DataFrame) -> pl.DataFrame:
@@ -178,8 +217,6 @@ def critical_words(frame: pl.DataFrame) -> str:
         said.append(f"only some rows from N = {sampled.min()} on")
     if frame["critical_n"].is_null().all():
         said.append(f"no critical N up to N = {frame['tried'].max()}")
-    elif frame["critical_n"].is_null().any():
-        said.append("an arrow: none up to where it begins")
     return "; ".join(said)
 
 

@@ -18,7 +18,7 @@ from headgauge.report.paper.tables import Tables, groups
 from headgauge.report.paper.words import sentence
 
 HEADS = 3  # of the model in a file
-_TITLE = "Figure 1. The geometry of a row"
+_TITLE = "Figure 1: selected tokens, their weighted sum s and the ball around it"
 _ROW = ("text", "panel", "layer", "head", "row")
 _NAMED = 4  # tokens with their text beside them, at most
 _LONGEST_NAME = 12

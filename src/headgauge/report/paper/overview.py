@@ -7,7 +7,7 @@ import polars as pl
 
 from headgauge.registry.entry import BLACK, GREY, Entry, LineStyle, Look
 from headgauge.registry.names import VECTORS, choice_words
-from headgauge.registry.published import CHOICE, SETTLED
+from headgauge.registry.published import ARXIV, CHOICE, SETTLED
 from headgauge.report.captions import longest, span
 from headgauge.report.figure import Axis, Figure, Panel, Series
 from headgauge.report.paper import words
@@ -20,8 +20,8 @@ from headgauge.report.paper.tables import Tables, lines, nearest_n, of_choice, o
 _OTHER_LINES: tuple[LineStyle, ...] = ("dashed", "dotted", "dashdot", "longdash")
 _LONGEST_NAME = 30  # signs of a text in a legend
 _RINGS = {
-    "closest": ("closest here", Look(BLACK, "none", "circle", size=2.6)),
-    "measured": ("judged", Look(BLACK, "none", "square", size=2.6)),
+    "closest": ("closest to the paper here", Look(BLACK, "none", "circle", size=2.6)),
+    "measured": ("the choice of the other panels", Look(BLACK, "none", "square", size=2.6)),
 }
 
 
@@ -34,11 +34,11 @@ def overview(paper: Tables, captions: Mapping[str, str]) -> Figure:
     over_l, over_n, tests, shares, steps = _frames(tables, choice)
     n, length = span(over_l["top_n"]), span(over_n["length"])
     panels = [
-        distance_panel(over_l, "length", f"Fig. 2a: distance over L, N = {n}"),
-        distance_panel(over_n, "top_n", f"Fig. 2b: distance over N, L = {length}"),
-        critical_panel(tests, f"Fig. 2c: critical N, level {span(tests['level'])}"),
-        share_panel(shares, f"Fig. 3: separable share, L = {span(shares['length'])}"),
-        sensitivity_panel(steps, "scaled", "random", "Fig. 4: sensitivity, random step"),
+        distance_panel(over_l, "length", f"Fig. 2a: distance d̃ over L, N = {n}"),
+        distance_panel(over_n, "top_n", f"Fig. 2b: distance d̃ over N, L = {length}"),
+        critical_panel(tests, f"Fig. 2c: critical N over L, level {span(tests['level'])}"),
+        share_panel(shares, f"Fig. 3: separability N_s/N, L = {span(shares['length'])}"),
+        sensitivity_panel(steps, "scaled", "random", "Fig. 4: sensitivity over T, random step"),
     ]
     for number, text in enumerate(others):
         line = _OTHER_LINES[number % len(_OTHER_LINES)]
@@ -59,7 +59,7 @@ def overview(paper: Tables, captions: Mapping[str, str]) -> Figure:
     )
     return Figure(
         "paper",
-        "All figures",
+        f"Figures 2 to 4 of {ARXIV}, measured, and what the paper leaves open",
         (*panels, choices),
         3,
         caption=(caption,),
@@ -120,7 +120,12 @@ def choice_map(choices: pl.DataFrame) -> tuple[Panel, str]:
     lowest = seen.select(pl.min("separability_at_16")).item()
     bottom = max(min(lowest, 0.6) - 0.1, 0.0) if lowest is not None else 0.0
     y = Axis(f"N_s/N at N = {SETTLED}", low=bottom, high=1.04)
-    title, empty = "all choices of vectors and keys", "no choices in this run"
+    title, empty = "every choice of vectors and keys", "no choices in this run"
     panel = Panel(title, x, y, tuple(series), (PLATEAU_BAND, PAPER_SHARE), empty=empty)
     numbered = [" ".join(map(str, row)) for row in rows.select("number", *CHOICE).rows()]
-    return panel, f"choices (hollow: raw): {', '.join(numbered)}" if numbered else "no choices"
+    return (
+        panel,
+        f"choices by number (hollow: raw vectors): {', '.join(numbered)}"
+        if numbered
+        else "no choices",
+    )

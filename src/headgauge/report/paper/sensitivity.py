@@ -13,7 +13,7 @@ from headgauge.report.paper import words
 from headgauge.report.paper.tables import Tables, groups, lines
 
 STEPS = ("random", "random over all keys", "worst")  # the directions that have an ε
-_TITLE = "Figure 4. Sensitivity over temperature"
+_TITLE = "Figure 4: sensitivity g of the weights to a step in the logits, over T"
 _KIND = ("text", "direction", "logits")
 _OWN = "scaled"  # the logits as the model has them; the exact norms are of these
 _IS_BOUND = pl.col("direction").str.ends_with("bound")
@@ -127,6 +127,6 @@ def sensitivity_words(frame: pl.DataFrame) -> str:
     bands = "bands: 95 % from the spread over rows" if sure else "no intervals"
     return (
         f"the largest of {heads} heads, each the mean over {rows} rows spread over the window; "
-        f"{bands}; a row's one random direction serves every T and ε (Algorithm 5 draws each anew);"
-        " the grid of T is ours: the paper prints none"
+        f"{bands}; each row has one random direction for every T and ε (Algorithm 5 draws one "
+        "each time); which T is our choice: the paper prints none"
     )

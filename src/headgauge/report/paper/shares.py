@@ -15,7 +15,7 @@ from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series,
 from headgauge.report.paper import words
 from headgauge.report.paper.tables import AT, Tables, lines, over_l, over_n, switched
 
-SHARE = {"separability": CURVES["separability"]}
+SHARE = {"separability": replace(CURVES["separability"], title="N_s/N, measured")}
 SHARE_BOUNDS = {name: each for name, each in CURVES.items() if name.startswith("separability_")}
 PLATEAU_BAND = Mark(
     "y band", PLATEAU, f"the paper's {PLATEAU[0]:.2f} to {PLATEAU[1]:.2f}", in_legend=True
@@ -54,12 +54,15 @@ def vanishing(paper: Tables) -> Figure:
     unbound = "no bound holds for this model's weights"
     return Figure(
         "vanishing",
-        "Lemma 1. Weights over L",
+        "Lemma 1: attention weights over the length L of the window",
         (
             panel("(a) weights", [*weights, guide] if weights else ()),
             panel(bounded, [*largest, *bounds] if bounds else (), _TRIVIAL, empty=unbound),
-            by_rule("(c) largest weight, by rule", "largest_weight"),
-            by_rule("(d) largest off the first key, of the rest, by rule", "largest_off_sink"),
+            by_rule("(c) largest weight under each rule", "largest_weight"),
+            by_rule(
+                "(d) largest weight but for the first key, share of the rest, under each rule",
+                "largest_off_sink",
+            ),
         ),
         2,
         caption=(
@@ -110,12 +113,12 @@ def separability(paper: Tables) -> Figure:
     boxes = "Boxes: quartiles over heads, whiskers to the extremes; line: their mean. "
     return Figure(
         "fig3",
-        "Figure 3. Separability over N",
+        "Figure 3: separability N_s/N over N, tokens selected",
         panels,
         switches=switch,
         caption=(
             *words.sentences(at, (*AT, "L"), words.choice, words.sample, words.intervals),
-            Sentence(f"{boxes}The N are ours: the paper prints none."),
+            Sentence(f"{boxes}Which N is our choice: the paper prints none."),
         ),
         width=3.4,
         panel_height=2.2,

@@ -62,7 +62,7 @@ def intervals(frame: pl.DataFrame) -> str:
     if frame.is_empty():
         return ""
     if frame["low"].is_null().all():
-        return "no interval: it takes two windows or more"
+        return "no error bands: they take two windows or more"
     pale = any(apart(rows) for _, rows in groups(frame, ["measure"]))
-    told = "; pale points: over another number of windows" if pale else ""
+    told = "; pale points: from another number of windows than the line" if pale else ""
     return f"bands: 95 % bootstrap over windows{told}"

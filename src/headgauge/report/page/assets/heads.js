@@ -144,12 +144,12 @@ function measureView(heads, what, curves, n) {
   return {
     title,
     colour: (number) => scaleOf.colour(values[number]),
-    text: (number) => `${title}: ${missing(values[number]) ? 'not seen' : sig(values[number])}`,
+    text: (number) => `${title}: ${missing(values[number]) ? 'not measured' : sig(values[number])}`,
     legend: el(
       'div',
       null,
       colourLegend(scaleOf),
-      values.some(missing) ? el('p', { class: 'where' }, 'Grey: not seen.') : null,
+      values.some(missing) ? el('p', { class: 'where' }, 'Grey: not measured.') : null,
     ),
   };
 }

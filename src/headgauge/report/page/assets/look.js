@@ -16,7 +16,6 @@ const CORNERS = {
   down: [3, 1 / 4],
   hexagon: [6, 0],
   star: [5, 3 / 4],
-  up: [3, 3 / 4],
   right: [3, 0],
 };
 
