@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from headgauge.claims.ledger import CLAIMS
 from headgauge.registry import names
 from headgauge.report.dynamics.over_time import gamma_figure, phase_figure, swarms_figure
-from headgauge.report.dynamics.words import WEIGHTS
+from headgauge.report.page import parts
 from headgauge.report.page.parts import Column, Page, Part, figures, notes, section, table, text
-from headgauge.report.page.scanning import closing
+from headgauge.report.page.scanning import came_about, ledger
 from headgauge.report.page.values import column as values
 from headgauge.report.page.values import plain, short
 from headgauge.simulation import Simulation
@@ -54,9 +55,13 @@ def simulation_page(run: Simulation) -> Page:
         title="headgauge: attention dynamics on the sphere",
         caption=run.caption(),
         warnings=[],
-        stands=[],
-        overview=[notes(run.manifest["notes"])],
-        sections=[_dynamics(run), *closing(run.manifest, "D")],
+        stands=run.stands(),
+        overview=[*parts.opening("simulation", run.finding()), notes(run.manifest["notes"])],
+        sections=[
+            _dynamics(run),
+            ledger([each for each in CLAIMS if each.id.startswith("D")], "arXiv 2510.22026"),
+            came_about(run.manifest),
+        ],
     )
 
 
@@ -128,7 +133,7 @@ def _spheres(frame: pl.DataFrame) -> Part:
 
 def _theory(tables: dict[str, pl.DataFrame]) -> list[Part | None]:
     """What the theory says beside what was measured."""
-    weights = pl.col("weights").replace(WEIGHTS)
+    weights = pl.col("weights").replace(names.WEIGHTS)
     rates = by_scheme(tables["rates"]).to_dicts()
     collapse = by_scheme(tables["collapse"]).with_columns(weights).to_dicts()
     told = "Theory beside measured"
