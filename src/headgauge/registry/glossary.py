@@ -37,9 +37,10 @@ GLOSSARY = (
     Term(
         "vectors x",
         "What stands for a token: its value in the head (value), what enters the layer (hidden) or "
-        "the model (embedding), or what leaves the last layer (final vectors).",
+        "the model (embedding), or the final vectors.",
         _HEADS,
     ),
+    Term("final vectors", "What leaves the last layer: the same x for every head.", _HEADS),
     Term("s", "The selected tokens as one point: the sum of their weighted vectors α x.", _HEADS),
     Term(
         "distance d̃",

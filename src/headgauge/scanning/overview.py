@@ -102,7 +102,7 @@ def _how_sure(heads: pl.DataFrame, verdicts: pl.DataFrame) -> list[str]:
     windows = verdicts["windows"].max() or 1
     if windows == 1:
         return ["How sure: one window of one text, so nothing says how far another would differ."]
-    differ = heads.filter(pl.col("flips") > 0).height
+    differ = heads.filter(pl.col("flips") > 0).height or "none"
     return [
         f"How sure: {windows} windows of one text; {differ} of {len(heads)} heads would get "
         "another verdict in some window."

@@ -44,9 +44,8 @@ class Simulation:
         matrices = names.listed([names.WEIGHTS[each] for each in chosen["weights"]])
         sees = "those before it" if chosen["causal"] else "all"
         return [
-            f"swarms: {chosen['tokens']} tokens drawn evenly from the sphere in {chosen['dim']} "
-            f"dimensions, {matrices}, {chosen['rule']}, each token sees {sees}",
-            "equal angles: the same number of tokens, all pairs at one angle, solved exactly",
+            f"swarms: tokens drawn evenly from the sphere, {matrices}, {chosen['rule']}, each sees "
+            f"{sees}; equal angles: as many tokens, every pair at one angle, solved exactly"
         ]
 
     def finding(self) -> str:
@@ -56,13 +55,11 @@ class Simulation:
             return "No swarms were simulated, so nothing is said of collapse."
         found = []
         for (weights,), own in collapse.group_by("weights", maintain_order=True):
-            found.append(f"With {names.WEIGHTS[str(weights)]} {_collapsed(own, horizon)}.")
-        return " ".join(
-            [
-                *found,
-                "The longer a scheme keeps its tokens apart, the more layers have something to "
-                "tell apart; headgauge scan --depth shows where the layers of a model stand.",
-            ]
+            found.append(f"with {names.WEIGHTS[str(weights)]}, {_collapsed(own)}")
+        return (
+            f"Until t = {horizon:g}, {'; '.join(found)}. The longer a scheme keeps its tokens "
+            "apart, the more layers have something to tell apart; headgauge scan --depth shows "
+            "where the layers of a model stand."
         )
 
     def figure_words(self) -> str:
@@ -74,7 +71,7 @@ class Simulation:
         return f"<simulation: {self.caption()}>"
 
 
-def _collapsed(rows: pl.DataFrame, horizon: float) -> str:
+def _collapsed(rows: pl.DataFrame) -> str:
     """The schemes that all, some and none of the seeds of collapsed under, the soonest first."""
     parts: dict[str, list[str]] = {"collapsed": [], "did in part": [], "did not": []}
     for row in rows.sort("time", nulls_last=True, maintain_order=True).iter_rows(named=True):
@@ -85,5 +82,6 @@ def _collapsed(rows: pl.DataFrame, horizon: float) -> str:
             parts["did in part"].append(f"{title} ({100 * share:.0f} % of the seeds)")
         else:
             parts["did not"].append(title)
-    told = [f"{names.listed(schemes)} {what}" for what, schemes in parts.items() if schemes]
-    return f"{'; '.join(told)}, until t = {horizon:g}"
+    return ", ".join(
+        f"{names.listed(schemes)} {what}" for what, schemes in parts.items() if schemes
+    )

@@ -108,9 +108,10 @@ def fake_simulation(*kept: str) -> Simulation:
     return Simulation(manifest, frames)
 
 
-SIMULATED = {
-    **{"tokens": 32, "dim": 8, "beta": 5.0, "horizon": 20.0, "seeds": 10},
-    **{"weights": ["identity", "random"], "causal": False, "rule": "softmax"},
+SIMULATED = {"tokens": 32, "dim": 8, "beta": 5.0, "horizon": 20.0, "seeds": 10} | {
+    "weights": ["identity", "random"],
+    "causal": False,
+    "rule": "softmax",
 }
 
 

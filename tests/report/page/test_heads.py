@@ -89,7 +89,8 @@ def test_verdicts_and_the_worst_heads_keep_their_order(data):
     frame = scan.frame().select("layer", "head").rows()
     assert listed == [f"Layer {layer}, head {head}" for layer, head in frame]
     assert data["names"][data["worst"]] == listed[0]
-    told = zip(data["verdicts"]["of"], data["verdicts"]["verdict"], strict=True)
+    words = [data["kinds"]["verdict"][kind] for kind in data["verdicts"]["kind"]]
+    told = zip(data["verdicts"]["of"], words, strict=True)
     assert [(data["names"][of], verdict) for of, verdict in told] == [
         (f"Layer {layer}, head {head}", verdict)
         for layer, head, verdict in scan.verdicts().select("layer", "head", "verdict").rows()

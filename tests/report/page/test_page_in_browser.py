@@ -201,7 +201,7 @@ def test_a_page_has_its_own_sections_and_links_to_them(request, kind):
 
 def test_a_simulation_has_theory_beside_what_was_measured(simulation):
     assert [each.get_attribute("data-name") for each in simulation.all(".sphere")] == SIX
-    assert all(each.rect["y"] + each.rect["height"] < 900 for each in simulation.all(".sphere"))
+    assert all(each.rect["y"] + each.rect["height"] < 1000 for each in simulation.all(".sphere"))
     rates = rows_of(simulation, "#rates")
     assert rates[1] == ["Post-LN", "final rate", "1 − γ ~ e^{−2t}", "t", "−0.5", "−0.4975", "–"]
     assert ["Pre-LN", "random Q, K, V", "10", "25 %", "–", "14", "–"] in rows_of(

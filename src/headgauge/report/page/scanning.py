@@ -41,20 +41,17 @@ def _remedies(scan: ScanResult) -> list[Part | None]:
     """What each verdict means and what to do, with the heads that are farthest beyond it."""
     heads, shares = scan.frame(), {word: share for word, _, share in chips(scan)}
     layers = heads.select("layer", "occurrence", "module").n_unique()
-    rows = []
-    for row in scan.remedies().to_dicts():
-        given, own = row["source"] or "", row["most_n"]
+    rows = scan.remedies().to_dicts()
+    for row in rows:
+        row |= {"share": shares[row["verdict"]], "given": [["", row["source"]]], "far": []}
+        row["todo"] = [["", row["remedy"]]]
         if row["threshold"] is not None:
-            given = threshold_words(row)
-        most = f"Here at most N = {' to '.join(dict.fromkeys((str(row['least_n']), str(own))))}."
-        rows.append(
-            row
-            | {"share": shares[row["verdict"]], "given": [["", given]]}
-            | {"todo": [["", row["remedy"]], *([["strong", most]] if own else [])]}
-            | {"far": list(zip(row["farthest"], row["numbers"], strict=True))}
-        )
-        if given != row["source"]:
-            rows[-1]["given"].append(["where", row["source"]])
+            row["given"] = [["", threshold_words(row)], ["where", row["source"]]]
+            row["far"] = list(zip(row["farthest"], row["numbers"], strict=True))
+        if row["most_n"] is not None:
+            ends = dict.fromkeys((row["least_n"], row["most_n"]))
+            own = " to ".join(map(str, ends))
+            row["todo"].append(["strong", f"For these heads that is N = {own}."])
     columns = (
         Column("Verdict", ("verdict", "heads", "share"), "chip"),
         Column("Given where", "given", "lines"),
@@ -131,7 +128,11 @@ def _outlook(scan: ScanResult) -> Part | None:
         "outlook",
         "Outlook",
         f"Outlook at {target} tokens",
-        text("Each head's trend over the scanned lengths, continued."),
+        text(
+            f"How many of the heads each verdict names now, and how many it would name at {target} "
+            "tokens if each head's trend over the scanned lengths goes on. The interval counts the "
+            "heads that are beyond the threshold for certain, and those that may be."
+        ),
         parts.table(shown, rows, "Outlook", look="dense"),
         parts.notes(scan.outlook_grounds(target).notes()),
     )

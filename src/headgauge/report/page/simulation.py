@@ -73,10 +73,7 @@ def _dynamics(run: Simulation) -> Part | None:
     makers = {"curves": gamma_figure, "swarms": swarms_figure}
     lines = [plain(make(held[name], "")) for name, make in makers.items() if name in held]
     start = "Every scheme starts from the same places; drag a sphere to turn all."
-    said = (
-        "Tokens are particles that attention draws to one another; where a model normalises sets "
-        f"how fast each of them turns. {start * bool(spheres)}"
-    )
+    said = f"Where a model normalises sets how fast its tokens turn. {start * bool(spheres)}"
     timed = {
         "kind": "timed",
         "times": slider_times([values(held[name]["time"]) for name in _TABLES if name in held]),

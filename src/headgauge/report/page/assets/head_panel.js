@@ -46,7 +46,7 @@ function headVerdicts(heads, number) {
   const verdicts = heads.verdicts.filter((row) => row.of === number);
   return verdicts.map((row) => {
     const measure = DATA.words.measures[row.measure];
-    const what = measure && row.what === row.measure ? measure.title : row.what;
+    const what = measure ? row.what.replace(row.measure, measure.title) : row.what;
     const told =
       missing(row.number) || missing(row.threshold)
         ? null
