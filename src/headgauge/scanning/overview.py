@@ -69,9 +69,13 @@ def similar(heads: pl.DataFrame, count: int = 5) -> list[list[int]]:
 
 
 def finding(
-    heads: pl.DataFrame, counts: pl.DataFrame, verdicts: pl.DataFrame, ahead: pl.DataFrame | None
+    heads: pl.DataFrame,
+    counts: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    ahead: tuple[int, pl.DataFrame] | None = None,
 ) -> str:
-    """A paragraph from a scan's table of heads, its counts, verdicts and, if any, outlook."""
+    """A paragraph from a scan's table of heads, its counts and verdicts; `ahead` is an outlook
+    with its length."""
     there = {name: heads for name, heads in counts.select("verdict", "heads").rows() if heads}
     faults = {name: count for name, count in there.items() if name in VERDICTS}
     length = heads["length"].max()
@@ -92,9 +96,10 @@ def finding(
         *_how_sure(heads, verdicts),
     ]
     if ahead is not None:
-        moved = ahead.sort((pl.col("target") - pl.col("now")).abs(), descending=True)
+        target, outlook = ahead
+        moved = outlook.sort((pl.col("target") - pl.col("now")).abs(), descending=True)
         name, now, then = moved.select("verdict", "now", "target").row(0)
-        sentences.append(f"The outlook below expects {then} {name} heads instead of {now}.")
+        sentences.append(f"By their trends {then} heads are {name} at L = {target}, now {now}.")
     return " ".join(sentences)
 
 

@@ -104,7 +104,7 @@ class ScanResult(runs.Run, Shown):
         if self.untrained():
             return "The weights are random: the numbers show how they are measured, no more."
         target = self.target()
-        ahead = None if target is None else self.outlook(target)
+        ahead = None if target is None else (target, self.outlook(target))
         return overview.finding(self.frame(), self.counts(), self.verdicts(), ahead)
 
     def capacity(self, target: int) -> pl.DataFrame:

@@ -15,6 +15,9 @@ SECTIONS = {
 }
 
 
+_ALL_TEXTS = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+
+
 def sections(reader):
     return [each.get_attribute("id") for each in reader.all("main > section")]
 
@@ -196,7 +199,17 @@ def test_a_page_has_its_own_sections_and_links_to_them(request, kind):
     links = [each.get_attribute("href").split("#")[1] for each in reader.all("#nav a")]
     assert links == ["top", *SECTIONS[kind]]
     assert "of the paper" not in reader.text("#overview")
-    assert ("attention head" in reader.text("#overview")) == (kind == "scan")
+    assert ("attention heads in" in reader.text("#overview")) == (kind == "scan")
+    # What it is, what its words mean, what was found.
+    parts = [each.get_attribute("id") for each in reader.all("#overview > *")][:3]
+    assert parts == ["introduction", "glossary", "finding"]
+    assert reader.one("#glossary").get_attribute("open") is None
+    reader.press(reader.one("#glossary summary"))
+    said = dict(
+        zip(*(reader.run(_ALL_TEXTS, f"#glossary {each}") for each in ("dt", "dd")), strict=True)
+    )
+    assert ("N_s/N" in said, "β" in said) == (kind == "scan", kind == "simulation")
+    reader.press(reader.one("#glossary summary"))
 
 
 def test_a_simulation_has_theory_beside_what_was_measured(simulation):
