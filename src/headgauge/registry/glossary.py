@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 Kind = Literal["scan", "reproduction", "simulation"]  # of a run, and so of its page
 
 INTRODUCTION: dict[Kind, str] = {
-    "scan": "An attention head gives every token weights on the tokens before it and passes on "
-    "their values, mixed by these weights. This page asks of every head how well it selects: does "
+    "scan": "An attention head gives every token weights on the tokens it sees and passes on their "
+    "values, mixed by these weights. This page asks of every head how well it selects: does "
     "it pick out a few tokens, spread over all, or rest on the first?",
     "reproduction": "arXiv 2508.17821 says how far attention can single out N tokens of L. This "
     "page repeats its figures on a model of your own, holds each of its claims against what was "
