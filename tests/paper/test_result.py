@@ -15,6 +15,8 @@ from headgauge.report.page import page as page_of
 from headgauge.report.page.document import page_bytes
 from headgauge.runs import REPRODUCTION, RunFolder
 from headgauge.scanning import ScanResult
+from report.page.paper_frames import TEXTS
+from report.page.results import fake_reproduction
 
 
 def test_a_reproduction_is_read_from_its_folder(kept):
@@ -94,3 +96,15 @@ def test_what_is_judged_is_needed(kept, tmp_path):
 
 def test_times_that_are_not_there_are_none(tmp_path):
     assert read_timing(tmp_path) == ()
+
+
+def test_a_finding_counts_the_claims_and_says_who_judged():
+    said = fake_reproduction().finding()
+    assert said.startswith("Of 8 claims of the paper, on prose and code <b>. Reproduced: 1;")
+    assert "Not reproduced: claim 3 (Fig. 4)." in said
+    assert "chosen on prose, so code <b> judged what leans on them" in said
+    alone = fake_reproduction(TEXTS[:1])
+    assert "One text judges nothing: give another with --text." in alone.finding()
+    manifest = alone.scan.manifest | {"settings": {"quick": True}}
+    quick = replace(alone, scans={"prose": replace(alone.scan, manifest=manifest)})
+    assert "judges nothing. Run it without --quick" in quick.finding()

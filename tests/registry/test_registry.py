@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 
-from headgauge.registry import as_json, measures, names
+from headgauge.registry import as_json, glossary, measures, names
 from headgauge.registry.measures import number
 from headgauge.runs.columns import Keys, Scale, Vectors
 from headgauge.runs.schema import CurveRow, HeadRow, frame_schema
@@ -86,3 +86,18 @@ def test_the_page_gets_titles_limits_and_looks_as_json():
     assert (sink["letter"], sink["look"]["ink"]) == ("S", "white")
     assert held["keys"]["visible"]["title"] == "visible to the query"
     assert set(held["schemes"]) == set(names.SCHEMES)
+
+
+def test_every_head_has_a_name_of_its_own_and_lists_read_as_sentences():
+    assert names.head_name(18, 0, 7) == "L18H7"
+    assert names.head_name(18, 1, 7) == "L18H7-call-2"
+    assert [names.listed("abc"[:end]) for end in range(4)] == ["", "a", "a and b", "a, b and c"]
+
+
+def test_a_page_of_every_kind_is_introduced_and_its_letters_are_explained():
+    held = {kind: [each.term for each in glossary.terms(kind)] for kind in glossary.INTRODUCTION}
+    needed = ["L", "N", "final vectors", "s", "distance d̃", "N_s/N", "eq. 24", "sandwich"]
+    for kind in ("scan", "reproduction"):
+        assert [term for term in held[kind] if term in needed] == needed
+    assert {"n, d", "t", "β", "γ", "scheme"} <= set(held["simulation"])
+    assert all(len(set(there)) == len(there) for there in held.values())

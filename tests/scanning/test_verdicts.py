@@ -307,3 +307,26 @@ def test_numbers_come_from_the_heads_or_from_the_chosen_curve():
     choice = DEFAULT[0].choice
     found = numbers(heads, pl.concat([curves, other]), [("entropy", {}), ("separability", choice)])
     assert found.select("place", "number").rows() == [(0, 1.0), (1, 0.7)]
+
+
+def test_a_saturated_head_says_up_to_which_n_it_is_not():
+    """The mean over windows decides, N by N, until it is below for the first time."""
+    heads, curves = tables(
+        {"separability": 0.2}, {"separability": 0.3, "window": 1}, {"head": 1, "sink_weight": 0.6}
+    )
+    over_n = {1: (1.0, 1.0), 2: (0.9, 0.3), 4: (0.6, 0.3), 8: (0.9, 0.9)}  # by window
+
+    def at(n, window, value, **choice):
+        one = curves.filter(head=0, window=window)
+        change = {"top_n": n, "separability": value} | choice
+        return one.with_columns(**{name: pl.lit(each) for name, each in change.items()})
+
+    more = [at(n, w, value) for n, both in over_n.items() for w, value in enumerate(both)]
+    aside = [at(4, w, 0.9, vectors="hidden") for w in (0, 1)]
+    both = pl.concat([curves, *more, *aside], how="vertical_relaxed").sort("top_n", descending=True)
+    found = verdicts(heads, both)
+    saturated = found.filter(verdict="saturated").row(0, named=True)
+    assert saturated["holds_up_to"] == 2
+    assert found.filter(verdict="sink")["holds_up_to"].to_list() == [None]
+    # Below from the first N that was measured.
+    assert verdicts(heads, curves)["holds_up_to"].is_null().all()

@@ -38,6 +38,7 @@ def scan_document(result: "ScanResult", target: int | None) -> dict[str, Any]:
         "warnings": result.warnings(),
         "folder": str(result.folder),
         "stands_on": result.stands(),
+        "finding": result.finding(),
         "loss": {name: unit["loss"] for name, unit in result.manifest["units"].items()},
         "notes": result.notes(),
         "counts": result.counts().to_dicts(),
@@ -60,6 +61,7 @@ def reproduction_document(result: "Reproduction", drawn: list[Path]) -> dict[str
         "folder": str(result.folder),
         "page": str(drawn[0]),
         "stands_on": list(result.judging.stands),
+        "finding": result.finding(),
         "choice": result.judging.choice,
         "chosen_on": result.judging.chosen_on,
         "notes": result.notes(),
@@ -76,6 +78,7 @@ def simulation_document(result: "Simulation", drawn: list[Path]) -> dict[str, An
     return {
         "folder": str(result.folder),
         "settings": result.manifest["settings"],
+        "finding": result.finding(),
         "rates": result.tables["rates"].to_dicts(),
         "collapse": result.tables["collapse"].to_dicts(),
         "seconds": result.manifest["times"]["seconds"],
@@ -89,7 +92,7 @@ def show_scan(result: "ScanResult", target: int | None, drawn: list[Path]) -> No
     from headgauge.report import tables
 
     _show_warnings(result.warnings())
-    _lines(result.stands())
+    _lines([*result.stands(), result.finding()])
     found = [
         tables.heads_table(result.frame(), limit=20),
         tables.layers_table(result.layers()),
@@ -122,6 +125,7 @@ def show_reproduction(result: "Reproduction", drawn: list[Path]) -> None:
         paper_tables.timing_table(result.timing),
         sep="",
     )
+    _lines([result.finding()])
     _lines([f"{text}: {line}" for text, scan in result.scans.items() for line in _losses(scan)])
     _lines(result.notes())
     figures = len({path.with_suffix("") for path in drawn[1:]})
@@ -139,7 +143,7 @@ def show_simulation(result: "Simulation", drawn: list[Path]) -> None:
         stdout().print(table)
     seconds = result.manifest["times"]["seconds"].items()
     took = ", ".join(f"{name} {spent:.1f} s" for name, spent in seconds if name != "collapse")
-    _lines([*result.manifest["notes"], f"took   {took}"])
+    _lines([result.finding(), *result.manifest["notes"], f"took   {took}"])
     figures = ", ".join(sorted({path.stem for path in drawn[1:]}))
     kept = f"dynamics/ ({len(tables)} tables)"
     _show_files(result.folder, drawn, kept, "manifest.json", f"figures/ ({figures})")

@@ -10,11 +10,12 @@ import polars as pl
 from headgauge.errors import InputError
 from headgauge.paper.settings import ReproduceSettings
 from headgauge.paper.timing import TimingRow
-from headgauge.registry.names import text_role
+from headgauge.registry.names import listed, text_role
 from headgauge.registry.published import CHOICE
 from headgauge.runs import REPRODUCTION, RunFolder, load_run, text_folder
 from headgauge.runs.columns import Keys, Scale, Vectors
 from headgauge.runs.json_files import check_form, read_json, write_json
+from headgauge.runs.paper_schema import FEW_ROWS, NOT_REPRODUCED, UNDECIDED
 from headgauge.runs.tables import AGAIN
 from headgauge.scanning import ScanResult
 from headgauge.shown import Shown
@@ -105,6 +106,32 @@ class Reproduction(Shown):
             for text, scan in self.scans.items()
             for line in lines(scan)
         ]
+
+    def finding(self) -> str:
+        """How the claims fared, on which texts, and what to do, in a paragraph."""
+        claims, on = self.paper["verdicts"], listed(list(self.scans))
+        counts = dict(claims.group_by("verdict", maintain_order=True).len().rows())
+        if self.scan.manifest["settings"].get("quick"):
+            return (
+                f"A quick look at {len(claims)} claims of the paper on {on}: it shows every figure "
+                "and judges nothing. Run it without --quick, on two texts, for verdicts."
+            )
+        told = "; ".join(f"{word}: {count}" for word, count in counts.items())
+        judged = [text for text in self.scans if text != self.judging.chosen_on]
+        sentences = [f"Of {len(claims)} claims of the paper, on {on}. {told[0].upper()}{told[1:]}."]
+        if failed := claims.filter(verdict=NOT_REPRODUCED).select("claim", "where").rows():
+            names = "; ".join(f"{claim} ({where})" for claim, where in failed)
+            sentences.append(f"Not reproduced: {names}. What holds instead stands beside each.")
+        if len(self.scans) == 1:
+            sentences.append("One text judges nothing: give another with --text.")
+        elif self.judging.chosen_on is not None:
+            sentences.append(
+                f"Vectors and keys were chosen on {self.judging.chosen_on}, so {listed(judged)} "
+                "judged what leans on them."
+            )
+        if UNDECIDED in counts or FEW_ROWS in counts:
+            sentences.append("What is undecided needs more texts, windows or rows.")
+        return " ".join(sentences)
 
     def captions(self) -> dict[str, str]:
         """For each text a line for its figures: what was measured, what the text is there for."""

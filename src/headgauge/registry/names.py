@@ -1,6 +1,6 @@
 """What verdicts, schemes, rules and choices are called, and how each is told apart."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from headgauge.registry.entry import (
     BLACK,
@@ -47,6 +47,14 @@ SCHEMES = by_name(
 BASELINE = "unnormalised"
 
 
+# Of a simulated swarm.
+WEIGHTS = {
+    "identity": "Q = K = V = I",
+    "random": "random Q, K, V",
+    "layers": "new Q, K, V per unit of time",
+}
+
+
 def scheme(name: str) -> Entry:
     return SCHEMES.get(name) or Entry(name, name=name, look=Look(GREY))
 
@@ -73,6 +81,16 @@ def rules(names: list[str]) -> dict[str, Entry]:
         line = _RULE_LINES[number % len(_RULE_LINES)]
         entries[name] = Entry(look=Look(colour, line, _RULE_MARKERS[number % len(_RULE_MARKERS)]))
     return by_name(**entries)
+
+
+def head_name(layer: int, occurrence: int, head: int) -> str:
+    """L18H7, and L18H7-call-2 where a shared module is called again: to say, and to link to."""
+    return f"L{layer}H{head}" + f"-call-{occurrence + 1}" * bool(occurrence)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """One, two and three."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 # A choice of vectors and keys, which the paper leaves open.

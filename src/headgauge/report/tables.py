@@ -13,7 +13,15 @@ from headgauge.report.table import Column, Table
 
 # The most telling first: a narrow terminal has the last below the others.
 NUMBERS = (
-    *("sink_weight", "separability", "jacobian_norm", "output_ratio", "flips", "entropy_share"),
+    *(
+        "sink_weight",
+        "separability",
+        "holds_up_to",
+        "jacobian_norm",
+        "output_ratio",
+        "flips",
+        "entropy_share",
+    ),
     *("rest_entropy_share", "max_logit", "effective_n", "entropy"),
 )
 _DEPTH = {  # by column: its heading
@@ -122,12 +130,16 @@ def _meaning(row: dict[str, Any]) -> Text:
     """A verdict's row in words: "Sink weight above 0.3 (arXiv 2410.10781)", and the remedy."""
     if row["threshold"] is None:
         return Text(f"not measured: {row['measure']}\n{row['remedy']}")
+    text = Text(f"{threshold_words(row)} ({row['source']})\n")
+    return text.append(row["remedy"], style="italic")
+
+
+def threshold_words(row: dict[str, Any]) -> str:
+    """Where a verdict is given: "Sink weight above 0.3"."""
     measure = MEASURES.get(row["measure"])
     title = row["measure"] if measure is None else measure.title
     choice = row["what"].removeprefix(row["measure"])
-    limit = f"{row['direction']} {row['threshold']:g}"
-    text = Text(f"{title}{choice} {limit} ({row['source']})\n")
-    return text.append(row["remedy"], style="italic")
+    return f"{title}{choice} {row['direction']} {row['threshold']:g}"
 
 
 def _place_columns(shown: pl.DataFrame, whole: pl.DataFrame) -> list[Column]:
@@ -147,7 +159,9 @@ def _number_columns(frame: pl.DataFrame, names: Sequence[str]) -> list[Column]:
     for name in names:
         if name == "flips" and name in frame.columns and frame[name].is_not_null().any():
             columns.append(Column("windows\ndiffer", [_percent(share) for share in frame[name]]))
-        elif name != "flips" and name in frame.columns:
+        elif name == "holds_up_to" and name in frame.columns and frame[name].is_not_null().any():
+            columns.append(Column("most\nN", ["–" if n is None else n for n in frame[name]]))
+        elif name in MEASURES and name in frame.columns:
             cells = [number(value, name) for value in frame[name]]
             columns.append(Column(MEASURES[name].heading, cells))
     return columns

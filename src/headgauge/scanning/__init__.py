@@ -4,10 +4,12 @@
     result.heads, result.curves       # polars, as in headgauge.runs.schema
     result.frame()                    # one row per head, the worst first
     result.verdicts()                 # number, threshold, source and remedy of each verdict
+    result.finding()                  # what was found and what to do, in a paragraph
     result.save("runs/mine")
 
 `scanning` has what a scan is identified by and measures, `headgauge.measure` does it; `thresholds`,
-`verdicts`, `summary` and `capacity` judge the tables, `depth_prediction` follows the stream.
+`verdicts`, `summary` and `capacity` judge the tables, `overview` says what was found and
+what to do, `depth_prediction` follows the stream.
 """
 
 from headgauge.measure.estimates import Estimate, estimate

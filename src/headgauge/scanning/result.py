@@ -17,7 +17,7 @@ from headgauge.runs.json_files import plain
 from headgauge.runs.manifest import Outlook
 from headgauge.runs.manifest_file import changed_manifest
 from headgauge.scanning import capacity as trends
-from headgauge.scanning import depth_prediction, summary
+from headgauge.scanning import depth_prediction, overview, summary
 from headgauge.scanning import verdicts as judging
 from headgauge.scanning.grounds import Grounds, grounds
 from headgauge.scanning.thresholds import DEFAULT, Threshold, read_thresholds
@@ -90,6 +90,22 @@ class ScanResult(runs.Run, Shown):
     def counts(self) -> pl.DataFrame:
         """How many heads each verdict names."""
         return summary.counts(self.verdicts())
+
+    def remedies(self) -> pl.DataFrame:
+        """What each verdict that occurs means, what to do about it, and who is farthest off."""
+        return overview.remedies(self.verdicts())
+
+    def similar(self, count: int = 5) -> list[list[int]]:
+        """For each row of `frame()` the rows of the heads most like it, the nearest first."""
+        return overview.similar(self.frame(), count)
+
+    def finding(self) -> str:
+        """What was found, what to do about it and how sure that is, in a paragraph."""
+        if self.untrained():
+            return "The weights are random: the numbers show how they are measured, no more."
+        target = self.target()
+        ahead = None if target is None else (target, self.outlook(target))
+        return overview.finding(self.frame(), self.counts(), self.verdicts(), ahead)
 
     def capacity(self, target: int) -> pl.DataFrame:
         """Each head's trend over the scanned lengths and its prediction at `target`."""

@@ -31,7 +31,8 @@ def head_table(
 
     The numbers are means over the windows at the length of the verdicts (the largest logit: the
     largest); separability is that of the threshold for `saturated`. `severity` is the sum of the
-    margins of the verdicts that hold, 0 without one; `flips` the worst of the head's rows.
+    margins of the verdicts that hold, 0 without one; `flips` the worst of the head's rows,
+    `holds_up_to` the largest N before a verdict on a curve holds.
     """
     at = verdicts.select(*HEAD, "length").unique()
     bad = pl.col("verdict").is_in(VERDICTS)
@@ -39,7 +40,7 @@ def head_table(
         pl.col("length").first(),
         pl.col("verdict").str.join(", ").alias("verdicts"),
         pl.col("margin").filter(bad).sum().alias("severity"),
-        pl.col("flips").max(),
+        pl.col("flips", "holds_up_to").max(),
         (pl.col("verdict") == HEALTHY).any().alias("well"),
     )
     saturated = next((t for t in thresholds if t.measure == "separability"), None)
@@ -52,7 +53,7 @@ def head_table(
         judged.join(measured.drop("rows"), on=HEAD, how="left")
         .join(separability.select(*HEAD, "separability"), on=HEAD, how="left")
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
-        .select(*HEAD, "length", "verdicts", "severity", *NUMBERS, "flips")
+        .select(*HEAD, "length", "verdicts", "severity", *NUMBERS, "flips", "holds_up_to")
     )
 
 

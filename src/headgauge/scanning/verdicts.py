@@ -39,7 +39,7 @@ _ORDER = (*VERDICTS, HEALTHY, INCOMPLETE)
 # `what` is the measure with its choice of N, vectors and keys.
 _COLUMNS = (
     *(*HEAD, "length", "verdict", "measure", "what", "number", "threshold", "direction"),
-    *("margin", "spread", "flips", "windows", "source", "remedy"),
+    *("margin", "spread", "flips", "windows", "holds_up_to", "source", "remedy"),
 )
 _NOT_FINITE = {
     "source": "not finite",
@@ -64,7 +64,8 @@ def verdicts(
     inverse, whichever exceeds 1 beyond the threshold; a healthy head has that of the verdict it is
     nearest to. `spread` is the standard deviation over the windows, `flips` the share of windows
     whose own number gives the other answer (of a healthy head: the worst of its measures); both
-    are null for one window.
+    are null for one window. `holds_up_to` is the largest N measured up to which a verdict on a
+    curve does not hold; null where it holds from the first N on, or belongs to no N.
     """
     there = sorted(heads["length"].unique().to_list())
     if not there:
@@ -80,6 +81,7 @@ def verdicts(
         .join(broken, on=HEAD, how="anti")
         .sort(*HEAD, "verdict", "margin", "place", descending=[False] * 5 + [True, False])
         .unique([*HEAD, "verdict"], keep="first", maintain_order=True)
+        .join(_holds_up_to(curves, thresholds), on=[*HEAD, "place"], how="left")
     )
     rest = judged.join(named, on=[*HEAD, "verdict"], how="anti")
     incomplete = _incomplete(rest, broken)
@@ -168,6 +170,26 @@ def not_judged(curves: pl.DataFrame, thresholds: Sequence[Threshold] = DEFAULT) 
 
 def _asked(curves: pl.DataFrame, threshold: Threshold) -> bool:
     return not threshold.choice or not curves.filter(**threshold.choice).is_empty()
+
+
+def _holds_up_to(curves: pl.DataFrame, thresholds: Sequence[Threshold]) -> pl.DataFrame:
+    """By head and threshold on a curve the largest N before the mean over windows is beyond it."""
+    schema = {name: curves.schema[name] for name in HEAD}
+    parts = [pl.DataFrame(schema=schema | {"place": pl.Int64, "holds_up_to": pl.Int64})]
+    for place, threshold in enumerate(thresholds):
+        choice = {name: value for name, value in threshold.choice.items() if name != "top_n"}
+        if not choice:
+            continue
+        crossed = beyond("number").fill_null(True).cum_max().over(HEAD, order_by="top_n")
+        means = curves.filter(**choice).group_by(*HEAD, "top_n")
+        parts.append(
+            means.agg(number=pl.col(threshold.measure).fill_nan(None).mean())
+            .with_columns(threshold=threshold.value, direction=pl.lit(threshold.direction))
+            .filter(~crossed)
+            .group_by(HEAD)
+            .agg(place=pl.lit(place, pl.Int64).first(), holds_up_to=pl.max("top_n"))
+        )
+    return pl.concat(parts)
 
 
 def _incomplete(rest: pl.DataFrame, broken: pl.DataFrame) -> pl.DataFrame:

@@ -43,6 +43,7 @@ MANIFEST = {
     "model": {"name": f"small {SCRIPT}", "facts": {"layers": LAYERS, "sizes": [1, 2]}},
     "units": {"w0": {"loss": float("nan"), "text": SCRIPT}},
     "notes": [],
+    "settings": {"quick": False},
 }
 
 
@@ -107,7 +108,11 @@ def fake_simulation(*kept: str) -> Simulation:
     return Simulation(manifest, frames)
 
 
-SIMULATED = {"tokens": 32, "dim": 8, "beta": 5.0, "horizon": 20.0, "seeds": 10}
+SIMULATED = {"tokens": 32, "dim": 8, "beta": 5.0, "horizon": 20.0, "seeds": 10} | {
+    "weights": ["identity", "random"],
+    "causal": False,
+    "rule": "softmax",
+}
 
 
 def sink_weight(layer: int, head: int, window: int) -> float:

@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 
 from headgauge.report.page.heads import heads_part
+from headgauge.scanning.verdicts import rest_entropy_share
 from report.page.results import (
     CHOICES,
     HEADS,
@@ -31,6 +32,10 @@ def test_every_head_has_its_place_and_its_means_over_windows(data):
     by_window = data["windows"]["measures"]["sink_weight"]
     assert [window[at] for window in by_window] == [sink_weight(1, 2, 0), sink_weight(1, 2, 1)]
     assert data["kv"][at] == 1
+    shares = head_rows().filter(layer=1, head=2).select(rest_entropy_share()).to_series()
+    off_sink = data["windows"]["measures"]["rest_entropy_share"]
+    assert [window[at] for window in off_sink] == pytest.approx(shares.to_list(), rel=1e-4)
+    assert data["measures"]["rest_entropy_share"][at] == pytest.approx(shares.mean(), rel=1e-4)
 
 
 def test_curves_are_means_over_windows_by_choice_and_n(data):
@@ -89,7 +94,8 @@ def test_verdicts_and_the_worst_heads_keep_their_order(data):
     frame = scan.frame().select("layer", "head").rows()
     assert listed == [f"Layer {layer}, head {head}" for layer, head in frame]
     assert data["names"][data["worst"]] == listed[0]
-    told = zip(data["verdicts"]["of"], data["verdicts"]["verdict"], strict=True)
+    words = [data["kinds"]["verdict"][kind] for kind in data["verdicts"]["kind"]]
+    told = zip(data["verdicts"]["of"], words, strict=True)
     assert [(data["names"][of], verdict) for of, verdict in told] == [
         (f"Layer {layer}, head {head}", verdict)
         for layer, head, verdict in scan.verdicts().select("layer", "head", "verdict").rows()

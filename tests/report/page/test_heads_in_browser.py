@@ -6,6 +6,7 @@ from selenium.webdriver.common.keys import Keys
 
 from headgauge.registry.names import VERDICTS
 from headgauge.report.page import page, write_page
+from headgauge.report.page.heads import heads_part
 from report.page.results import (
     HEADS,
     NS,
@@ -22,14 +23,97 @@ def cell(reader, layer, head):
     return reader.one(f"#heads .cell[data-cell='{layer * HEADS + head}']")
 
 
-def test_the_worst_head_is_open_and_a_count_on_top_filters_the_list(scan):
+def faint(reader):
+    """The heads that do not stand out on the map."""
+    return {int(each.get_attribute("data-cell")) for each in reader.all("#heads .cell.faint")}
+
+
+def pressed(reader):
+    return [e.get_attribute("data-verdict") for e in reader.all(".chip[aria-pressed='true']")]
+
+
+def test_the_worst_head_is_open_and_chips_filter_the_map_and_the_list(scan):
     first = scan.first("#all-heads tbody tr button").text
     assert scan.text("#head-panel h3") == first
-    (chip,) = [each for each in scan.all("#overview .chip") if "sink" in each.text]
-    assert "4" in chip.text
-    scan.press(chip)
+    on_top = scan.one("#overview .chip[data-verdict='sink']")
+    assert on_top.text.split() == ["S", "sink", "4", "33", "%"]
+    last = set(range(2 * HEADS, 3 * HEADS))
+    scan.press(on_top)
+    beside = scan.one("#heads .chip[data-verdict='sink']")
+    assert scan.run("return document.activeElement") == beside
     assert scan.one("#verdict-filter").get_attribute("value") == "sink"
-    scan.choose(scan.one("#verdict-filter"), "")
+    assert faint(scan) == set(range(3 * HEADS)) - last
+    assert pressed(scan) == ["sink", "sink"]
+    scan.choose(scan.one("#map-measure"), "sink_weight")
+    assert faint(scan) == set(range(3 * HEADS)) - last
+    scan.choose(scan.one("#map-measure"), "verdicts")
+    scan.press(beside)  # again: all
+    assert (faint(scan), pressed(scan)) == (set(), [""])
+    scan.choose(scan.one("#verdict-filter"), "saturated")
+    assert (len(faint(scan)), pressed(scan)) == (2 * HEADS, ["saturated", "saturated"])
+    scan.press(scan.one("#heads .chip[data-verdict='']"))
+    assert len(scan.all("#all-heads tbody tr")) == 3 * HEADS
+
+
+def test_a_head_has_a_link_and_similar_heads_are_links(scan, pages):
+    scan.press(cell(scan, 1, 3))
+    assert scan.run("return location.hash") == "#L1H3"
+    near = [each.text for each in scan.all("#head-panel .similar a")]
+    numbers = heads_part(fake_scan())["similar"][HEADS + 3]
+    assert near == [f"L{number // HEADS}H{number % HEADS}" for number in numbers]
+    assert len(near) == 5
+    scan.press(scan.first("#head-panel .similar a"))
+    layer, head = numbers[0] // HEADS, numbers[0] % HEADS
+    assert scan.text("#head-panel h3") == f"Layer {layer}, head {head}"
+    assert cell(scan, layer, head).get_attribute("aria-selected") == "true"
+    scan.press(scan.first("#finding a"))
+    assert scan.text("#head-panel h3") == scan.first("#all-heads tbody tr button").text
+    scan.opened = None
+    scan.browser.get("about:blank")
+    scan.browser.get(f"{pages('scan').as_uri()}#L0H2")
+    scan.settle()
+    assert scan.text("#head-panel h3") == "Layer 0, head 2"
+    top = scan.run("return document.getElementById('head-panel').getBoundingClientRect().top")
+    assert 0 <= top < 200
+
+
+def test_later_calls_of_a_shared_module_have_room_and_links_of_their_own(scan, tmp_path):
+    twice = [
+        frame.with_columns(pl.lit(call).cast(pl.Int64).alias("occurrence"))
+        for frame in (head_rows(), curve_rows(), sample_rows())
+        for call in (0, 1)
+    ]
+    names = ("heads", "curves", "samples")
+    tables = {name: pl.concat(twice[2 * i : 2 * i + 2]) for i, name in enumerate(names)}
+    scan.open(write_page(tmp_path, page(fake_scan(**tables))))
+    scan.press(scan.one(f"#heads .cell[data-cell='{3 * HEADS + 1}']"))
+    assert scan.text("#head-panel h3") == "Layer 1 call 2, head 1"
+    assert scan.run("return location.hash") == "#L1H1-call-2"
+    lefts = scan.run(
+        "return [...document.querySelectorAll('#heads .heat .tick')]"
+        ".filter(e => e.textContent.includes('call')).map(e => e.getBBox().x)"
+    )
+    assert len(lefts) == 3
+    assert min(lefts) > 0
+
+
+def test_the_chosen_cell_is_seen_on_dark_and_verdicts_at_390_px(scan, pages):
+    scan.open(pages("scan"), width=390, theme="dark")
+    scan.press(cell(scan, 2, 1))
+    rings = scan.run(
+        "return [...document.querySelectorAll('#heads .ring rect')].map(e => [e.getBBox().x,"
+        " getComputedStyle(e).stroke, getComputedStyle(e).visibility])"
+    )
+    at = scan.run("return arguments[0].firstChild.getBBox().x", cell(scan, 2, 1))
+    assert [ring[0] for ring in rings] == [at, at]
+    assert rings[0][1] == "rgb(0, 0, 0)"
+    assert rings[1][1] != rings[0][1]
+    assert {ring[2] for ring in rings} == {"visible"}
+    right = scan.run(
+        "return Math.max(...[...document.querySelectorAll('#all-heads td .verdict')]"
+        ".map(e => e.getBoundingClientRect().right))"
+    )
+    assert right <= 390 - 16
 
 
 def test_a_head_opens_with_its_verdicts_measures_and_tokens(scan):
@@ -44,6 +128,8 @@ def test_a_head_opens_with_its_verdicts_measures_and_tokens(scan):
     rows = [each.text for each in scan.all("#head-panel tbody tr")]
     (sink,) = [row for row in rows if row.startswith("Sink weight")]
     assert sink.split()[-3:] == ["0.51", "0.51", "0.51"]  # all windows, then each
+    (off,) = [row for row in rows if row.startswith("Entropy share off the sink")]
+    assert [each for each in off.split()[-3:] if "–" in each] == []
     query = scan.first("#head-panel .query").text
     assert query.startswith("</td>")
     assert "query 40 of window 0, sees 41 keys" in query

@@ -10,9 +10,12 @@ from report.page.paper_frames import TEXTS, WORDS
 from report.page.results import SCRIPT, WINDOWS, fake_reproduction
 
 SECTIONS = {
-    "scan": ["heads", "depth", "outlook", "claims", "manifest"],
+    "scan": ["heads", "depth", "outlook", "manifest"],
     "simulation": ["dynamics", "claims", "manifest"],
 }
+
+
+_ALL_TEXTS = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
 
 
 def sections(reader):
@@ -196,12 +199,22 @@ def test_a_page_has_its_own_sections_and_links_to_them(request, kind):
     links = [each.get_attribute("href").split("#")[1] for each in reader.all("#nav a")]
     assert links == ["top", *SECTIONS[kind]]
     assert "of the paper" not in reader.text("#overview")
-    assert ("attention head" in reader.text("#overview")) == (kind == "scan")
+    assert ("attention heads in" in reader.text("#overview")) == (kind == "scan")
+    # What it is, what its words mean, what was found.
+    parts = [each.get_attribute("id") for each in reader.all("#overview > *")][:3]
+    assert parts == ["introduction", "glossary", "finding"]
+    assert reader.one("#glossary").get_attribute("open") is None
+    reader.press(reader.one("#glossary summary"))
+    said = dict(
+        zip(*(reader.run(_ALL_TEXTS, f"#glossary {each}") for each in ("dt", "dd")), strict=True)
+    )
+    assert ("N_s/N" in said, "β" in said) == (kind == "scan", kind == "simulation")
+    reader.press(reader.one("#glossary summary"))
 
 
 def test_a_simulation_has_theory_beside_what_was_measured(simulation):
     assert [each.get_attribute("data-name") for each in simulation.all(".sphere")] == SIX
-    assert all(each.rect["y"] + each.rect["height"] < 900 for each in simulation.all(".sphere"))
+    assert all(each.rect["y"] + each.rect["height"] < 1000 for each in simulation.all(".sphere"))
     rates = rows_of(simulation, "#rates")
     assert rates[1] == ["Post-LN", "final rate", "1 − γ ~ e^{−2t}", "t", "−0.5", "−0.4975", "–"]
     assert ["Pre-LN", "random Q, K, V", "10", "25 %", "–", "14", "–"] in rows_of(

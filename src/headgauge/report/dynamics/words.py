@@ -4,17 +4,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from headgauge.registry.names import BASELINE, SCHEMES
+from headgauge.registry.names import BASELINE, SCHEMES, WEIGHTS
 from headgauge.report.captions import span
 from headgauge.report.figure import At, Switch
 
 # What a swarm was run with: the lines of one panel share all of it.
 SETUP = ("weights", "rule", "tokens", "dim", "heads", "causal", "beta")
-WEIGHTS = {
-    "identity": "Q = K = V = I",
-    "random": "random Q, K, V",
-    "layers": "new Q, K, V per unit of time",
-}
 _TOLD = {
     "tokens": "n = {} token{}",
     "dim": "d = {}",

@@ -17,11 +17,13 @@ from headgauge.report.page.values import column, columns, plain
 from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
 from headgauge.scanning.summary import curves_over_windows, heads_over_windows
+from headgauge.scanning.verdicts import rest_entropy_share
 
 LISTED = (
     *("sink_weight", "separability", "jacobian_norm"),
     *("output_ratio", "entropy_share", "max_logit"),
 )
+_SHARED = ("verdict", "measure", "what", "threshold", "direction", "source", "remedy")
 MOST_NS = 12  # of a choice
 MOST_POINTS = 26_000  # N × choices × heads: more would make the page slow to open
 
@@ -32,20 +34,17 @@ def heads_part(scan: ScanResult) -> Part:
     """Everything about single heads, at the longest length."""
     length, tables = at_longest(scan.heads, scan.curves, scan.samples, scan.verdicts())
     heads, curves, samples, verdicts = tables
+    heads = heads.with_columns(rest_entropy_share=rest_entropy_share())
     grid = head_grid(heads)
     number_of = {head: number for number, head in enumerate(grid.places)}
-    listed = scan.frame().filter([row in number_of for row in scan.frame().select(HEAD).rows()])
-    means = heads_over_windows(heads)
-    # One of the measures is made for the list of heads only.
-    known = {
-        name: frame[name]
-        for frame in (_by_head(listed, number_of), _by_head(means, number_of))
-        for name in frame.columns
-    }
+    listed = scan.frame()
+    numbers = _numbers(listed, number_of)
+    known = _by_head(heads_over_windows(heads), number_of)
+    similar = dict(zip(numbers, scan.similar(), strict=True))
     held = {
         name: column(known[name])
         for name in measures.HEAD_MEASURES
-        if name in known and known[name].is_not_null().any()
+        if name in known.columns and known[name].is_not_null().any()
     }
     drawn = _curves(curves, number_of)
     return {
@@ -56,18 +55,36 @@ def heads_part(scan: ScanResult) -> Part:
         "blocks": [list(block) for block in grid.blocks],
         "place": [list(place) for place in grid.places.values()],
         "names": [_name(*head) for head in number_of],
+        "links": [names.head_name(*head[:2], head[3]) for head in number_of],
+        "chips": chips(scan),
         "module": [head[2] for head in number_of],
         "kv": column(known["kv_head"]),
         "measures": held,
         "windows": _windows(heads, number_of),
-        "verdicts": {"of": _numbers(verdicts, number_of)} | columns(verdicts.drop(*HEAD, "length")),
-        "worst": _numbers(listed.head(1), number_of)[0],
+        **_verdicts(verdicts, number_of),
+        "similar": [[numbers[row] for row in similar[number]] for number in range(len(number_of))],
+        "worst": numbers[0],
         "table": _table(listed, held, number_of),
         "curves": drawn,
         "over_n": list(measures.CURVE_MEASURES) if drawn else [],
         "figure": plain(head_template()) if drawn else None,
         "samples": _samples(samples, number_of),
     }
+
+
+def chips(scan: ScanResult) -> list[Any]:
+    """Verdict, heads and their share of all, of the verdicts that occur."""
+    counts = scan.counts().filter(pl.col("heads") > 0)
+    return plain(counts.select("verdict", "heads", "share").rows())
+
+
+def _verdicts(verdicts: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
+    """A row for each head and verdict; what rows share (threshold, source, remedy) stands once."""
+    kinds = verdicts.select(_SHARED).unique(maintain_order=True).with_row_index("kind")
+    own = verdicts.join(kinds, on=_SHARED, how="left", nulls_equal=True, maintain_order="left")
+    held = columns(own.drop(*HEAD, *_SHARED, "length", "margin", "spread"))
+    of = {"of": _numbers(verdicts, number_of)}
+    return {"kinds": columns(kinds.drop("kind")), "verdicts": of | held}
 
 
 def _name(layer: int, occurrence: int, module: str, head: int) -> str:
@@ -110,6 +127,9 @@ def _table(listed: pl.DataFrame, held: dict[str, list[Any]], number_of: Numbers)
             entry = measures.MEASURES[name]
             hint, heading = f"{entry.title}: {entry.unit}", entry.heading.replace("\n", " ")
             columns.append(Column(heading, name, "fixed", entry.digits, hint, True))
+    if any(row["holds_up_to"] for row in rows):
+        most = "The largest N measured at which a saturated head is still above its threshold"
+        columns.append(Column("most N", "holds_up_to", "number", None, most, True))
     differ = "Share of windows in which a verdict would be another"
     columns.append(Column("windows differ", "flips", "percent", None, differ, True))
     counted = "heads, the worst first until a column is pressed"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from headgauge.registry import glossary
 from headgauge.report.figure import Figure
 from headgauge.report.page.values import plain
 
@@ -21,6 +22,16 @@ class Page:
     stands: Sequence[str]  # what the numbers stand on: said before the first of them
     overview: Sequence[Part | None]
     sections: Sequence[Part | None]
+
+
+def opening(kind: glossary.Kind, finding: str) -> list[Part]:
+    """For someone who has not read the papers: what this is, what was found, what letters mean."""
+    told = [[each.term, each.words] for each in glossary.terms(kind)]
+    return [
+        text(glossary.INTRODUCTION[kind], id="introduction"),
+        {"kind": "glossary", "terms": told},
+        {"kind": "finding", "text": finding},
+    ]
 
 
 def section(name: str, nav: str, title: str, *parts: Part | None) -> Part:

@@ -4,11 +4,13 @@ from typing import Any
 
 import polars as pl
 
+from headgauge.claims.ledger import CLAIMS
 from headgauge.paper import Reproduction
 from headgauge.registry import measures, names
 from headgauge.registry.published import CHOICE, PLATEAU, printed
+from headgauge.report.page import parts
 from headgauge.report.page.parts import Column, Page, Part, figures, notes, section, table, text
-from headgauge.report.page.scanning import closing, head_counts, scan_sections, title
+from headgauge.report.page.scanning import came_about, ledger, scan_sections, title
 from headgauge.report.paper import page_figures
 from headgauge.report.paper_tables import chosen_words, corrected_words, held_words
 
@@ -116,7 +118,7 @@ def reproduction_page(run: Reproduction) -> Page:
         warnings=warnings,
         stands=run.judging.stands,
         overview=[
-            *head_counts(run.scan, on),
+            *parts.opening("reproduction", run.finding()),
             *_claim_counts(run.paper["verdicts"]["verdict"].to_list()),
             notes(line for line in run.notes() if line not in warnings),
         ],
@@ -126,7 +128,8 @@ def reproduction_page(run: Reproduction) -> Page:
             _choices(run),
             *scan_sections(run.scan, on),
             _timing(run.timing),
-            *closing(run.scan.manifest),
+            ledger([each for each in CLAIMS if not each.id.startswith("D")], "arXiv 2508.17821"),
+            came_about(run.scan.manifest),
         ],
     )
 

@@ -1,18 +1,18 @@
-"""The page of a scan: heads, depth, outlook, claims, manifest."""
+"""The page of a scan: verdicts with remedies, heads, depth, outlook, manifest."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
 
-from headgauge.claims.ledger import CLAIMS
+from headgauge.claims.record import Claim
 from headgauge.registry import names
 from headgauge.report.captions import longest
 from headgauge.report.dynamics.depth import depth_figure
 from headgauge.report.page import parts
-from headgauge.report.page.heads import heads_part
-from headgauge.report.page.parts import Column, Page, Part, plural, section, text
-from headgauge.report.tables import span_words
+from headgauge.report.page.heads import chips, heads_part
+from headgauge.report.page.parts import Column, Page, Part, opening, plural, section, text
+from headgauge.report.tables import span_words, threshold_words
 from headgauge.scanning import ScanResult
 
 
@@ -22,12 +22,13 @@ def scan_page(scan: ScanResult) -> Page:
         title=title(scan),
         caption=scan.caption(),
         warnings=warnings,
-        stands=scan.stands(),
+        stands=[line.removeprefix(f"{scan.caption()}; ") for line in scan.stands()],
         overview=[
-            *head_counts(scan),
+            *opening("scan", scan.finding()),
+            *_remedies(scan),
             parts.notes(line for line in scan.notes() if line not in warnings),
         ],
-        sections=[*scan_sections(scan), *closing(scan.manifest)],
+        sections=[*scan_sections(scan), came_about(scan.manifest)],
     )
 
 
@@ -36,20 +37,30 @@ def title(scan: ScanResult) -> str:
     return f"headgauge: {known['name'] if known else 'a model'}"
 
 
-def head_counts(scan: ScanResult, on: str = "") -> list[Part]:
-    """How many heads have each verdict; `on` names the text where there are several."""
-    heads = scan.frame()
+def _remedies(scan: ScanResult) -> list[Part | None]:
+    """What each verdict means and what to do, with the heads that are farthest beyond it."""
+    heads, shares = scan.frame(), {word: share for word, _, share in chips(scan)}
     layers = heads.select("layer", "occurrence", "module").n_unique()
-    counts = scan.counts().filter(pl.col("heads") > 0)
-    lead = (
-        f"{plural(len(heads), 'attention head')} in {plural(layers, 'layer')}{on}, by verdict "
-        "(a head can have several):"
+    rows = scan.remedies().to_dicts()
+    for row in rows:
+        row |= {"share": shares[row["verdict"]], "given": [["", row["source"]]], "far": []}
+        row["todo"] = [["", row["remedy"]]]
+        if row["threshold"] is not None:
+            row["given"] = [["", threshold_words(row)], ["where", row["source"]]]
+            row["far"] = list(zip(row["farthest"], row["numbers"], strict=True))
+        if row["most_n"] is not None:
+            ends = dict.fromkeys((row["least_n"], row["most_n"]))
+            own = " to ".join(map(str, ends))
+            row["todo"].append(["strong", f"For these heads that is N = {own}."])
+    columns = (
+        Column("Verdict", ("verdict", "heads", "share"), "chip"),
+        Column("Given where", "given", "lines"),
+        Column("What to do", "todo", "lines"),
+        Column("Farthest beyond", "far", "heads", None, "Heads with their own numbers"),
     )
-    chips = counts.select("verdict", "heads", "share").rows()
-    return [
-        text(lead, lead=True),
-        {"kind": "chips", "chips": chips, "href": "#heads", "of_heads": True},
-    ]
+    said = f"{plural(len(heads), 'attention head')} in {plural(layers, 'layer')}, by verdict"
+    shown = parts.table(columns, rows, "Verdicts and remedies", look="cards remedies")
+    return [text(f"{said} (a head can have several):", lead=True), shown]
 
 
 def scan_sections(scan: ScanResult, on: str = "") -> list[Part | None]:
@@ -57,19 +68,20 @@ def scan_sections(scan: ScanResult, on: str = "") -> list[Part | None]:
     return [heads, _depth(scan), _outlook(scan)]
 
 
-def closing(manifest: Mapping[str, Any], only: str = "") -> list[Part]:
-    """The ledger, or the claims whose names begin with `only`, and how the run came about."""
-    claims = [claim.as_dict() for claim in CLAIMS if claim.id.startswith(only)]
+def ledger(claims: Iterable[Claim], paper: str) -> Part:
+    """The records of one paper."""
     said = text(
-        "Statements of two papers with a verdict each; a row opens to say why, and what holds "
+        f"Statements of {paper} with a verdict each; a row opens to say why, and what holds "
         "instead."
     )
-    ledger = {"kind": "ledger", "claims": claims}
-    came_about = {"kind": "manifest", "manifest": dict(manifest)}
-    return [
-        section("claims", "Claims", "Claims ledger", said, ledger),
-        section("manifest", "Manifest", "Manifest", came_about),
-    ]
+    shown = {"kind": "ledger", "claims": [claim.as_dict() for claim in claims]}
+    return section("claims", "Claims", "Claims ledger", said, shown)
+
+
+def came_about(manifest: Mapping[str, Any]) -> Part:
+    """How the run came about."""
+    shown = {"kind": "manifest", "manifest": dict(manifest)}
+    return section("manifest", "Manifest", "Manifest", shown)
 
 
 def _depth(scan: ScanResult) -> Part | None:
@@ -116,7 +128,11 @@ def _outlook(scan: ScanResult) -> Part | None:
         "outlook",
         "Outlook",
         f"Outlook at {target} tokens",
-        text("Each head's trend over the scanned lengths, continued."),
+        text(
+            f"How many of the heads each verdict names now, and how many it would name at {target} "
+            "tokens if each head's trend over the scanned lengths goes on. The interval counts the "
+            "heads that are beyond the threshold for certain, and those that may be."
+        ),
         parts.table(shown, rows, "Outlook", look="dense"),
         parts.notes(scan.outlook_grounds(target).notes()),
     )

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from headgauge.claims.ledger import CLAIMS
 from headgauge.registry import names
 from headgauge.report.dynamics.over_time import gamma_figure, phase_figure, swarms_figure
-from headgauge.report.dynamics.words import WEIGHTS
+from headgauge.report.page import parts
 from headgauge.report.page.parts import Column, Page, Part, figures, notes, section, table, text
-from headgauge.report.page.scanning import closing
+from headgauge.report.page.scanning import came_about, ledger
 from headgauge.report.page.values import column as values
 from headgauge.report.page.values import plain, short
 from headgauge.simulation import Simulation
@@ -54,9 +55,13 @@ def simulation_page(run: Simulation) -> Page:
         title="headgauge: attention dynamics on the sphere",
         caption=run.caption(),
         warnings=[],
-        stands=[],
-        overview=[notes(run.manifest["notes"])],
-        sections=[_dynamics(run), *closing(run.manifest, "D")],
+        stands=run.stands(),
+        overview=[*parts.opening("simulation", run.finding()), notes(run.manifest["notes"])],
+        sections=[
+            _dynamics(run),
+            ledger([each for each in CLAIMS if each.id.startswith("D")], "arXiv 2510.22026"),
+            came_about(run.manifest),
+        ],
     )
 
 
@@ -68,10 +73,7 @@ def _dynamics(run: Simulation) -> Part | None:
     makers = {"curves": gamma_figure, "swarms": swarms_figure}
     lines = [plain(make(held[name], "")) for name, make in makers.items() if name in held]
     start = "Every scheme starts from the same places; drag a sphere to turn all."
-    said = (
-        "Tokens are particles that attention draws to one another; where a model normalises sets "
-        f"how fast each of them turns. {start * bool(spheres)}"
-    )
+    said = f"Where a model normalises sets how fast its tokens turn. {start * bool(spheres)}"
     timed = {
         "kind": "timed",
         "times": slider_times([values(held[name]["time"]) for name in _TABLES if name in held]),
@@ -128,7 +130,7 @@ def _spheres(frame: pl.DataFrame) -> Part:
 
 def _theory(tables: dict[str, pl.DataFrame]) -> list[Part | None]:
     """What the theory says beside what was measured."""
-    weights = pl.col("weights").replace(WEIGHTS)
+    weights = pl.col("weights").replace(names.WEIGHTS)
     rates = by_scheme(tables["rates"]).to_dicts()
     collapse = by_scheme(tables["collapse"]).with_columns(weights).to_dicts()
     told = "Theory beside measured"

@@ -50,6 +50,36 @@ function verdictBadge(verdict) {
   return el('span', { class: 'verdict' }, sign, verdict);
 }
 
+// A verdict with its count, to press: the heads that have it stand out on the map and in the list.
+// With `jump` it stands elsewhere, and its twin beside the map takes over.
+function verdictChip(verdict, count, share, jump) {
+  const press = () => {
+    HEADS.made.filter(chip.getAttribute('aria-pressed') === 'true' ? '' : verdict);
+    if (!jump) return;
+    document.getElementById('heads').scrollIntoView({ block: 'start' });
+    document.querySelector(`#heads [data-verdict="${verdict}"]`).focus({ preventScroll: true });
+  };
+  const chip = el(
+    'button',
+    {
+      type: 'button',
+      class: 'chip',
+      'data-verdict': verdict,
+      'aria-pressed': String(!verdict),
+      on: { click: press },
+    },
+    verdict ? verdictBadge(verdict) : 'all',
+    el('b', null, count),
+    missing(share) ? null : el('span', { class: 'where' }, percent(share)),
+  );
+  return chip;
+}
+
+// To a head by its short name; the page opens it.
+function headLink(name) {
+  return el('a', { href: `#${name}` }, name);
+}
+
 function schemeTag(name) {
   const { title, look } = DATA.words.schemes[name] || { title: name, look: { colour: '#808080' } };
   return el('span', { class: 'scheme' }, swatch({ look: { ...look, marker: '' } }), title);

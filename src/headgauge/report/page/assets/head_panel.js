@@ -28,11 +28,13 @@ function showHead(panel, number, curves) {
     el(
       'p',
       { class: 'where' },
-      `${heads.module[number]}; reads key and value head ${heads.kv[number]}; L = ${heads.length}`,
+      headLink(heads.links[number]),
+      `: ${heads.module[number]}; reads key and value head ${heads.kv[number]}; L = ${heads.length}`,
     ),
     ...headVerdicts(heads, number),
     el('h4', null, 'Measures'),
     headMeasures(heads, number),
+    ...similarHeads(heads, number),
     ...(drawn ? [el('h4', null, `Over N: ${curves.words}`), figure.whole] : []),
     el('h4', null, 'What it looks at'),
     ...headSamples(heads, number),
@@ -44,7 +46,7 @@ function headVerdicts(heads, number) {
   const verdicts = heads.verdicts.filter((row) => row.of === number);
   return verdicts.map((row) => {
     const measure = DATA.words.measures[row.measure];
-    const what = measure && row.what === row.measure ? measure.title : row.what;
+    const what = measure ? row.what.replace(row.measure, measure.title) : row.what;
     const told =
       missing(row.number) || missing(row.threshold)
         ? null
@@ -68,9 +70,33 @@ function headVerdicts(heads, number) {
             missing(row.threshold) ? row.source : `Threshold: ${row.source}`,
           )
         : null,
-      row.remedy ? el('p', { class: 'remedy' }, row.remedy) : null,
+      row.remedy ? el('p', { class: 'remedy' }, row.remedy, mostTokens(row)) : null,
     );
   });
+}
+
+function similarHeads({ similar, links, verdicts }, number) {
+  if (!similar[number].length) return [];
+  const of = (other) => verdicts.filter((row) => row.of === other).map((row) => row.verdict);
+  return [
+    el('h4', null, 'Similar heads'),
+    el('p', { class: 'where' }, 'The nearest by all measures, each in its spread over heads.'),
+    el(
+      'ul',
+      { class: 'similar' },
+      similar[number].map((other) =>
+        el('li', null, headLink(links[other]), of(other).map(verdictBadge)),
+      ),
+    ),
+  ];
+}
+
+// For a verdict on a curve: how many tokens this very head may select.
+function mostTokens({ what, measure, threshold, holds_up_to: most }) {
+  if (missing(threshold) || what === measure) return null;
+  return missing(most)
+    ? ' For this head no N that was measured is.'
+    : el('b', null, ` At most N = ${most} for this head.`);
 }
 
 function headMeasures(heads, number) {

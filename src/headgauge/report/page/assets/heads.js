@@ -1,7 +1,11 @@
 // The heads: a map of all, a panel of one, a list.
 
 function headsPart(given) {
-  const heads = { ...given, verdicts: rowsOf(given.verdicts) };
+  const kinds = rowsOf(given.kinds);
+  const heads = {
+    ...given,
+    verdicts: rowsOf(given.verdicts).map((row) => ({ ...row, ...kinds[row.kind] })),
+  };
   const { names, curves } = heads;
   const state = { what: 'verdicts', curves: 0, n: null };
   const verdictsOf = names.map((_, number) =>
@@ -27,11 +31,36 @@ function headsPart(given) {
     showHead(panel, number, curves[state.curves]);
     if (!moved) return;
     hideTip();
+    history.replaceState(null, '', `#${heads.links[number]}`);
     const box = panel.whole.getBoundingClientRect();
     // On a phone the panel lies below the map: go there, or nothing seems to happen.
     if (box.top > window.innerHeight * 0.7 || box.top < 0)
       panel.whole.scrollIntoView({ block: 'start' });
   }
+
+  // Of the head that the address names, if it does.
+  function follow() {
+    const number = heads.links.indexOf(window.location.hash.slice(1));
+    if (number < 0) return false;
+    markCell(map, number, false);
+    open(number, false);
+    panel.whole.scrollIntoView({ block: 'start' });
+    panel.whole.focus({ preventScroll: true });
+    return true;
+  }
+  window.addEventListener('hashchange', follow);
+
+  // Heads with a verdict stand out, or all again.
+  function filter(verdict) {
+    list.filter(verdict);
+    map.faint = (number) => verdict && !verdictsOf[number].includes(verdict);
+    show();
+    document
+      .querySelectorAll('[data-verdict][aria-pressed]')
+      .forEach((chip) => chip.setAttribute('aria-pressed', chip.dataset.verdict === verdict));
+  }
+  const listed = list.whole.querySelector('select');
+  listed.addEventListener('change', () => filter(listed.value));
 
   const pick = (id, title, options, changed) => {
     const made = select(title, options, options.length ? options[0][0] : '', changed);
@@ -76,6 +105,12 @@ function headsPart(given) {
   const whole = el(
     'div',
     null,
+    el(
+      'div',
+      { class: 'chips', role: 'group', 'aria-label': 'Heads by verdict' },
+      verdictChip('', names.length),
+      heads.chips.map((chip) => verdictChip(...chip)),
+    ),
     el('div', { class: 'controls' }, pickWhat.whole, pickN.whole, pickCurves.whole),
     el(
       'div',
@@ -93,8 +128,9 @@ function headsPart(given) {
   );
   return {
     whole,
-    filter: list.filter,
+    filter,
     started() {
+      if (follow()) return;
       markCell(map, heads.worst, false);
       open(heads.worst, false);
     },
@@ -116,19 +152,12 @@ function whatOptions({ measures, over_n: overN }) {
 }
 
 function verdictView(verdictsOf) {
-  const there = Object.keys(DATA.words.verdicts).filter((name) =>
-    verdictsOf.some((names) => names.includes(name)),
-  );
   return {
     title: 'Verdicts',
     stripes: (number) =>
       (verdictsOf[number].length ? verdictsOf[number] : ['incomplete']).map(stripeOf),
     text: (number) => verdictsOf[number].join(', ') || 'no verdict',
-    legend: el(
-      'ul',
-      { class: 'verdict-legend' },
-      there.map((name) => el('li', null, verdictBadge(name))),
-    ),
+    legend: '',
   };
 }
 

@@ -8,9 +8,13 @@
 function createHeatMap(grid, chosen) {
   const picture = svg('svg', { class: grid.edges ? 'heat edges' : 'heat', role: 'grid' });
   const map = { grid, picture, cells: [], current: 0, chosen, view: null, cellOf: new Map() };
+  map.faint = () => false;
+  // Dark and light around one another, so that it is seen on every colour.
+  map.ring = svg('g', { class: 'ring' }, svg('rect'), svg('rect'));
   grid.place.forEach(([row, column], number) => map.cellOf.set(`${row} ${column}`, number));
   picture.addEventListener('keydown', (event) => moveOnMap(map, event));
-  picture.addEventListener('pointerleave', hideTip);
+  // The page may move under a resting mouse: what the keyboard reads stays.
+  picture.addEventListener('pointerleave', () => picture.querySelector(':focus-visible') || hideTip());
   return map;
 }
 
@@ -76,7 +80,7 @@ function drawHeatMap(map, view) {
   const { grid, picture } = map;
   const wide = Math.max(10, Math.min(34, Math.floor(grid.room / grid.columns.length)));
   const high = Math.max(12, Math.min(22, Math.floor(620 / grid.rows.length)));
-  const left = 44;
+  const left = Math.max(44, 6.5 * Math.max(...grid.rows.map((row) => String(row).length)) + 10);
   const gaps = grid.blocks.map((block) => block[1]);
   const several = grid.blocks.length > 1;
   const topOf = (row) =>
@@ -100,7 +104,8 @@ function drawHeatMap(map, view) {
     },
     [],
   );
-  picture.replaceChildren(...labels(grid, { left, wide, high, topOf, bottom, several }), ...rows);
+  const told = labels(grid, { left, wide, high, topOf, bottom, several });
+  picture.replaceChildren(...told, ...rows, map.ring);
   markCell(map, map.current, false);
 }
 
@@ -151,7 +156,7 @@ function cellOf(map, number, x, y, wide, high) {
     );
   const cell = svg('g', {
     role: 'gridcell',
-    class: 'cell',
+    class: map.faint(number) ? 'cell faint' : 'cell',
     tabindex: '-1',
     'data-cell': number,
     'aria-label': `${grid.name(number)}: ${text}`,
@@ -214,9 +219,11 @@ function markCell(map, number, focus) {
     cell.setAttribute('tabindex', place === number ? '0' : '-1');
     cell.setAttribute('aria-selected', String(place === number));
   });
-  const cell = map.cells[number];
-  cell.parentNode.append(cell); // its frame lies above its neighbours
-  if (focus) cell.focus();
+  const { left, wide, high, topOf } = map;
+  const [row, column] = map.grid.place[number];
+  const box = { x: left + column * wide, y: topOf(row), width: wide, height: high };
+  [...map.ring.children].forEach((rect) => fill(rect, box, []));
+  if (focus) map.cells[number].focus();
 }
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };

@@ -48,6 +48,8 @@ const PARTS = {
   details: ({ summary, parts }) =>
     el('details', { class: 'behind' }, el('summary', null, summary), parts.map(partOf)),
   chips: chipsPart,
+  glossary: glossaryPart,
+  finding: findingPart,
   figures: (part) => figuresPart(part, null).whole,
   table: (part) => table(part).whole,
   heads: (part) => {
@@ -64,25 +66,43 @@ function partOf(part) {
   return PARTS[part.kind](part);
 }
 
-// Counts with a link each; where heads are counted, it also lists those that are meant.
-function chipsPart({ chips, href, of_heads: ofHeads }) {
+// Counts with a link to what was counted.
+function chipsPart({ chips, href }) {
   return el(
     'ul',
     { class: 'chips' },
-    sortedWords(chips).map(([word, count, share]) => {
-      const click = () => ofHeads && HEADS.made.filter(word);
-      return el(
-        'li',
-        null,
-        el(
-          'a',
-          { href, class: 'chip', on: { click } },
-          ofHeads ? verdictBadge(word) : badge(word),
-          el('b', null, String(count)),
-          missing(share) ? null : el('span', { class: 'where' }, percent(share)),
-        ),
-      );
-    }),
+    sortedWords(chips).map(([word, count]) =>
+      el('li', null, el('a', { href, class: 'chip' }, badge(word), el('b', null, count))),
+    ),
+  );
+}
+
+// What letters and words mean, folded; the fold says which are there.
+function glossaryPart({ terms }) {
+  const names = terms.map(([term]) => term).join(', ');
+  return el(
+    'details',
+    { class: 'behind', id: 'glossary' },
+    el('summary', null, 'What the words mean', el('span', { class: 'where' }, `: ${names}`)),
+    el(
+      'dl',
+      { class: 'facts' },
+      terms.map(([term, words]) => [el('dt', null, term), el('dd', null, words)]),
+    ),
+  );
+}
+
+function findingPart({ text }) {
+  const parts = text.split(/(\bL\d+H\d+(?:-call-\d+)?)/);
+  return el(
+    'div',
+    { class: 'finding', id: 'finding' },
+    el('h2', null, 'What was found, and what to do'),
+    el(
+      'p',
+      null,
+      parts.map((part, turn) => (turn % 2 ? headLink(part) : part)),
+    ),
   );
 }
 

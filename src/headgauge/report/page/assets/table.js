@@ -21,10 +21,12 @@ const FORMATS = {
     (missing(low) ? '' : ` (${measured(low, digits)} to ${measured(high, digits)})`),
   badge,
   verdicts: (cell) => cell.map(verdictBadge),
+  chip: ([verdict, count, share]) => verdictChip(verdict, count, share, true),
+  heads: (cell) => cell.map(([name, number]) => el('p', null, headLink(name), ` ${sig(number, 3)}`)),
   scheme: schemeTag,
   lines: (cell) => cell.map(tableLine),
 };
-const LEFT = ['text', 'badge', 'verdicts', 'scheme', 'lines', 'link'];
+const LEFT = ['text', 'badge', 'verdicts', 'chip', 'heads', 'scheme', 'lines', 'link'];
 const isRight = ({ kind = 'text', right }) => right || !LEFT.includes(kind);
 
 // [class, text, badge beside it]; a badge may also stand alone.

@@ -1,0 +1,72 @@
+"""What a page shows and what its letters mean, for someone who has not read the papers."""
+
+from typing import Literal, NamedTuple
+
+Kind = Literal["scan", "reproduction", "simulation"]  # of a run, and so of its page
+
+INTRODUCTION: dict[Kind, str] = {
+    "scan": "An attention head gives every token weights on the tokens it sees and passes on their "
+    "values, mixed by these weights. This page asks of every head how well it selects: does "
+    "it pick out a few tokens, spread over all, or rest on the first?",
+    "reproduction": "arXiv 2508.17821 says how far attention can single out N tokens of L. This "
+    "page repeats its figures on a model of your own, holds each of its claims against what was "
+    "measured, and beside the printed formulas draws those that hold.",
+    "simulation": "arXiv 2510.22026 follows tokens through the layers of a transformer as "
+    "particles on a sphere that attention draws together. This page lets them go under each way "
+    "of normalising, and shows how soon they become one point.",
+}
+
+
+class Term(NamedTuple):
+    term: str
+    words: str
+    pages: tuple[Kind, ...]
+
+
+_HEADS = {
+    "L": "The length of a window: how many tokens the model reads at once.",
+    "row, α": "The weights α of one query token on its keys, the tokens it sees; they add up to 1.",
+    "N": "How many tokens count as selected: those with the N largest weights.",
+    "vectors x": "What stands for a token: its value in the head (value), what enters the layer "
+    "(hidden) or the model (embedding), or the final vectors.",
+    "final vectors": "What leaves the last layer: the same x for every head.",
+    "s": "The selected tokens as one point: the sum of their weighted vectors α x.",
+    "distance d̃": "How far s lies from the tokens left out, added up over them (eq. 7).",
+    "N_s/N": "Separability: the share of the N selected tokens that lie nearer to s than every "
+    "token left out. 1: the selection stands apart; 0: none of it can be told from the rest.",
+    "eq. 24": "The appendix's formula for the distance to be expected of random vectors. It lies "
+    "below the true expectation; the one in the main text is false.",
+    "sandwich": "A lower and an upper line with the true value for certain between them. Around "
+    "the expectation: eq. 24 below, the root of the second moment above.",
+    "sink": "The first token, on which many heads put weight they have no use for.",
+    "‖∇α‖₂": "The Jacobian norm: how far the weights move for the worst small step in the logits; "
+    "at most 1/2.",
+}
+_PAPER = {
+    "critical N": "The first N at which a test cannot tell the heads' distances from the expected "
+    "ones.",
+    "T, ε, g": "Temperature; a step in the logits; how far the weights follow it.",
+}
+_SPHERE = {
+    "n, d": "How many tokens there are, and in how many dimensions.",
+    "t": "Time: one unit is one layer whose step has size 1.",
+    "β": "How sharply attention prefers near tokens: weights go as e^{β·cosine}.",
+    "γ": "The cosine of two tokens: 0 at right angles, 1 when they are one. At equal angles all "
+    "pairs have the same γ, and it can be followed exactly.",
+    "r, ‖A‖": "The length of a token, and of what attention adds to it.",
+    "scheme": "Where a model normalises (Post-LN, Pre-LN, Mix-LN, Peri-LN, nGPT, LN-Scaling), "
+    "which sets how fast its tokens turn; unnormalised: attention without softmax's denominator.",
+    "collapse": "Even the farthest pair of tokens has a cosine of .999: the layers that follow "
+    "have nothing left to tell apart.",
+}
+_TOLD: tuple[tuple[tuple[Kind, ...], dict[str, str]], ...] = (
+    (("scan", "reproduction"), _HEADS),
+    (("reproduction",), _PAPER),
+    (("simulation",), _SPHERE),
+)
+GLOSSARY = tuple(Term(term, words, pages) for pages, told in _TOLD for term, words in told.items())
+
+
+def terms(kind: Kind) -> list[Term]:
+    """What a page of this kind needs, in the order to read it in."""
+    return [each for each in GLOSSARY if kind in each.pages]

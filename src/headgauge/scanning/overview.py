@@ -1,0 +1,114 @@
+"""What a reader asks first: what was found, what to do about it, which heads are like this one."""
+
+import numpy as np
+import polars as pl
+from jaxtyping import Float
+
+from headgauge.registry.names import head_name, listed
+from headgauge.scanning.thresholds import HEALTHY, INCOMPLETE, VERDICTS
+
+# Entropy and effective N say at one length what the entropy share says.
+COMPARED = (
+    *("entropy_share", "rest_entropy_share", "sink_weight", "separability"),
+    *("jacobian_norm", "max_logit", "output_ratio"),
+)
+MOST_NAMED = 3  # heads in a sentence or a cell
+
+
+def remedies(verdicts: pl.DataFrame) -> pl.DataFrame:
+    """One row per verdict and measure that name a head: where given, what to do, how many `heads`.
+
+    `farthest` has the names of the heads farthest beyond the threshold, `numbers` their own ones;
+    `least_n` and `most_n` are the ends of `holds_up_to`.
+    """
+    names = pl.Series("name", named(verdicts), dtype=pl.String)
+    order = [*VERDICTS, INCOMPLETE, HEALTHY]
+    said = ("what", "direction", "threshold", "source", "remedy")
+    return (
+        verdicts.with_columns(names)
+        .sort("margin", descending=True, nulls_last=True, maintain_order=True)
+        .group_by("verdict", "measure", maintain_order=True)
+        .agg(
+            pl.len().cast(pl.Int64).alias("heads"),
+            *(pl.first(each) for each in said),
+            farthest=pl.col("name").head(MOST_NAMED),
+            numbers=pl.col("number").head(MOST_NAMED),
+            least_n=pl.min("holds_up_to"),
+            most_n=pl.max("holds_up_to"),
+        )
+        .sort(
+            pl.col("verdict").replace_strict({each: i for i, each in enumerate(order)}), "measure"
+        )
+    )
+
+
+def named(heads: pl.DataFrame) -> list[str]:
+    """Each row's head as L18H7."""
+    return [head_name(*row) for row in heads.select("layer", "occurrence", "head").rows()]
+
+
+def similar(heads: pl.DataFrame, count: int = 5) -> list[list[int]]:
+    """For each row of a table of heads the rows nearest to it, the nearest first.
+
+    The distance is the root mean square of the differences in `COMPARED`, each in its standard
+    deviations over all heads, over the measures that both heads have; without one they are not
+    compared. A measure that does not vary tells no heads apart.
+    """
+    values = heads.select(pl.col(COMPARED).cast(pl.Float64).fill_nan(None))
+    spread = pl.when(pl.all().std() > 0).then(pl.all().std())
+    scaled: Float[np.ndarray, "heads measures"] = values.select(pl.all() / spread).to_numpy()
+    found = []
+    for place, row in enumerate(scaled):
+        squares = (scaled - row) ** 2
+        both = (~np.isnan(squares)).sum(1)
+        far = np.where(both > 0, np.nansum(squares, 1) / np.maximum(both, 1), np.inf)
+        far[place] = np.inf
+        nearest = np.argsort(far, kind="stable")[:count]
+        found.append([int(each) for each in nearest if np.isfinite(far[each])])
+    return found
+
+
+def finding(
+    heads: pl.DataFrame,
+    counts: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    ahead: tuple[int, pl.DataFrame] | None = None,
+) -> str:
+    """A paragraph from a scan's table of heads, its counts and verdicts; `ahead` is an outlook
+    with its length."""
+    there = {name: heads for name, heads in counts.select("verdict", "heads").rows() if heads}
+    faults = {name: count for name, count in there.items() if name in VERDICTS}
+    length = heads["length"].max()
+    if not faults:
+        found = [f"None of the {len(heads)} heads has a fault by these thresholds at L = {length}."]
+        if INCOMPLETE in there:
+            found.append(f"Of {there[INCOMPLETE]} something was not seen.")
+        return " ".join([*found, *_how_sure(heads, verdicts)])
+    worst = heads.filter(pl.col("severity") > 0).head(MOST_NAMED)
+    told = [f"{name} ({said})" for name, said in zip(named(worst), worst["verdicts"], strict=True)]
+    by_count = sorted(faults, key=lambda name: -faults[name])
+    rest = [f"{there[name]} {name}" for name in (*by_count, INCOMPLETE, HEALTHY) if name in there]
+    advice = verdicts.filter(verdict=by_count[0])["remedy"][0]
+    sentences = [
+        f"Of {len(heads)} heads at L = {length}: {listed(rest)} (a head can have several).",
+        f"Farthest beyond their thresholds: {listed(told)}.",
+        f"What to do for the most common, {by_count[0]}: {advice[0].lower()}{advice[1:]}",
+        *_how_sure(heads, verdicts),
+    ]
+    if ahead is not None:
+        target, outlook = ahead
+        moved = outlook.sort((pl.col("target") - pl.col("now")).abs(), descending=True)
+        name, now, then = moved.select("verdict", "now", "target").row(0)
+        sentences.append(f"By their trends {then} heads are {name} at L = {target}, now {now}.")
+    return " ".join(sentences)
+
+
+def _how_sure(heads: pl.DataFrame, verdicts: pl.DataFrame) -> list[str]:
+    windows = verdicts["windows"].max() or 1
+    if windows == 1:
+        return ["How sure: one window of one text, so nothing says how far another would differ."]
+    differ = heads.filter(pl.col("flips") > 0).height or "none"
+    return [
+        f"How sure: {windows} windows of one text; {differ} of {len(heads)} heads would get "
+        "another verdict in some window."
+    ]

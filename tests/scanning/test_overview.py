@@ -1,0 +1,73 @@
+"""What a reader asks first, on tables worked out by hand."""
+
+import math
+
+import polars as pl
+import pytest
+
+from headgauge.scanning.overview import COMPARED, finding, remedies, similar
+from headgauge.scanning.summary import counts, head_table
+from headgauge.scanning.thresholds import DEFAULT
+from headgauge.scanning.verdicts import verdicts
+from scanning.test_summary import head, tables
+
+
+def frames(*rows):
+    heads, curves = tables(*rows)
+    found = verdicts(heads, curves)
+    return head_table(heads, curves, found), counts(found), found
+
+
+def test_similar_heads_are_those_of_a_plain_loop():
+    columns = {
+        name: [4**place * math.sin(7 * row + place) for row in range(12)]
+        for place, name in enumerate(COMPARED)
+    }
+    columns["max_logit"] = [9.0] * 12  # tells nobody apart
+    columns["separability"][3] = columns["output_ratio"][3] = columns["output_ratio"][5] = None
+    table = pl.DataFrame(columns, schema=dict.fromkeys(COMPARED, pl.Float64))
+    found = similar(table, count=4)
+    spread = {name: table[name].std() for name in COMPARED if name != "max_logit"}
+    for row, near in enumerate(found):
+        far = {}
+        for other in set(range(12)) - {row}:
+            pairs = [(columns[name][row], columns[name][other], spread[name]) for name in spread]
+            known = [((a - b) / s) ** 2 for a, b, s in pairs if None not in (a, b)]
+            far[other] = sum(known) / len(known)
+        assert near == sorted(far, key=far.__getitem__)[:4]
+
+
+def test_heads_without_numbers_are_like_nobody():
+    nothing = pl.DataFrame({name: [None, 1.0, 2.0] for name in COMPARED})
+    assert similar(nothing) == [[], [2], [1]]
+
+
+def test_remedies_name_the_heads_farthest_beyond_with_their_own_numbers():
+    rows = [head(layer, 1, sink_weight=0.4 + layer / 10) for layer in range(5)]
+    found = remedies(frames(*rows, head(5, 0), head(6, 2, separability=0.2))[2])
+    assert found["verdict"].to_list() == ["saturated", "sink", "healthy"]
+    sink = found.row(1, named=True)
+    assert (sink["heads"], sink["threshold"]) == (5, 0.3)
+    assert sink["farthest"] == ["L4H1", "L3H1", "L2H1"]
+    assert sink["numbers"] == pytest.approx([0.8, 0.7, 0.6])
+    assert sink["remedy"] == DEFAULT[2].remedy
+
+
+def test_a_finding_counts_names_advises_and_says_how_sure():
+    rows = [head(0, 3, window, sink_weight=0.9) for window in range(2)]
+    rows += [head(1, 0, window, sink_weight=0.1 + 0.25 * window, occurrence=1) for window in (0, 1)]
+    rows += [head(2, 0, window, sink_weight=0.35 + window / 10) for window in (0, 1)]
+    ahead = pl.DataFrame({"verdict": ["sink", "diffuse"], "now": [2, 0], "target": [2, 3]})
+    said = finding(*frames(*rows), (4096, ahead))
+    assert "Of 3 heads at L = 64: 2 sink and 1 healthy" in said
+    assert "L0H3 (sink) and L2H0 (sink)." in said
+    assert "for the most common, sink: keep the first token in the cache;" in said
+    assert "2 windows of one text; 1 of 3 heads would get another verdict" in said
+    assert said.endswith("By their trends 3 heads are diffuse at L = 4096, now 0.")
+
+
+def test_without_a_fault_or_with_one_window_a_finding_says_so():
+    said = finding(*frames(head(0, 0), head(0, 1)))
+    assert said.startswith("None of the 2 heads has a fault")
+    assert "one window of one text" in said
+    assert "something was not seen" in finding(*frames(head(0, 0, separability=None)))
