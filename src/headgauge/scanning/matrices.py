@@ -85,7 +85,7 @@ def _tokens(heads: Heads, head: Head, vectors: Vectors) -> list[pl.DataFrame]:
     if (head.call.layer, head.head) not in heads:
         return []
     sampler = head.sampler
-    sides = {"query": sampler.query_ids.numpy(), "key": sampler.key_ids.numpy()}
+    sides = {"key": sampler.key_ids.numpy(), "query": sampler.query_ids.numpy()}
     return [
         head_frame(
             TokenRow,

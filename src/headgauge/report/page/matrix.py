@@ -1,4 +1,4 @@
-"""The matrices of weights for the page, as numbers in bytes: some 10⁵ of them would be slow as JSON.
+"""The matrices of weights for the page, as bytes: some 10⁵ numbers would be slow as JSON.
 
 Row after row, each number in base 128, the low digit first, 128 added to all but the last digit:
 
