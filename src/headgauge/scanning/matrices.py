@@ -60,19 +60,19 @@ def check_heads(
             )
 
 
-def probes(heads: Heads) -> tuple[Probe, ...]:
+def probes(heads: Heads, block_rows: int) -> tuple[Probe, ...]:
     """The weights of these heads, and the tokens they stand between."""
     return (
-        Probe("matrices", "matrices", (), partial(_weights, heads)),
+        Probe("matrices", "matrices", (), partial(_weights, heads, block_rows)),
         Probe("tokens", "matrices", (), partial(_tokens, heads)),
     )
 
 
-def _weights(heads: Heads, head: Head, vectors: Vectors) -> list[pl.DataFrame]:
+def _weights(heads: Heads, block_rows: int, head: Head, vectors: Vectors) -> list[pl.DataFrame]:
     if (head.call.layer, head.head) not in heads:
         return []
     parts = []
-    for block in head.call.blocks(heads=[head.head]):
+    for block in head.call.blocks(block_rows, heads=[head.head]):
         weights = block.weights.cpu()
         rows, keys = (weights >= LEAST).nonzero(as_tuple=True)
         kept = {"row": rows + block.start, "key": keys, "weight": weights[rows, keys].double()}

@@ -175,9 +175,10 @@ def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
     scale = "raw" if settings.raw else "unit"
     asked = product(settings.vectors, settings.keys)
     curves = (CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked)
-    kept = settings.matrix if key == UnitKey(0, settings.length) else ()
+    here = settings.matrix and key == UnitKey(0, settings.length)
+    kept = probes(settings.matrix, settings.block_rows) if here else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
-    return Task(tuple(curves), probes(kept) if kept else (), depth=settings.depth, tables=tables)
+    return Task(tuple(curves), kept, depth=settings.depth, tables=tables)
 
 
 def _notes(settings: ScanSettings) -> list[str]:

@@ -90,7 +90,7 @@ function createMatrix({ window: number, query, key, rows }, streams) {
       'p',
       { class: 'where' },
       `Window ${number}, ${queries} queries down, ${keys} keys across; weights below 1/1024 are `,
-      'left out. Press on the matrix, and the wheel zooms; drag to move.',
+      'left out. A pinch zooms, or the wheel once you have pressed on the matrix; drag to move.',
     ),
     el(
       'div',

@@ -6,7 +6,7 @@ const LABELLED = 12; // pixels of a cell from which on each has its token
 const LARGEST = 28; // pixels of a cell
 // What weighs more stands out more from the paper, and what weighs little can still be seen on it.
 MAPS.onDark = MAPS.viridis.split(' ').slice(2).join(' ');
-MAPS.onLight = MAPS.viridis.split(' ').slice(0, -2).reverse().join(' ');
+MAPS.onLight = MAPS.viridis.split(' ').slice(0, -1).reverse().join(' ');
 
 // The cells alone are drawn anew only where the view has changed: the cursor is quick.
 function drawMatrix(matrix, changed) {
