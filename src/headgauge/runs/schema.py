@@ -110,7 +110,7 @@ class MatrixRow(OfHead):
 
     row: int  # the query's place in the window
     key: int  # the key's place
-    weight: float
+    weight: Finite
 
 
 class TokenRow(OfHead):
