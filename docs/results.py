@@ -39,7 +39,7 @@ _EXPLAINED = {
 }
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
-    "str": r"\b(Vectors|Scale|Keys|Seen|Logits|Panel|Expected|Weights|Scheme|NotFinite)\b",
+    "str": r"\b(Vectors|Scale|Keys|Seen|Side|Logits|Panel|Expected|Weights|Scheme|NotFinite)\b",
     "float": r"\b(Finite|Place|Share|Part)\b",
     "int": r"\bSize\b",
 }

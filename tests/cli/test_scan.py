@@ -55,7 +55,7 @@ def scan(cli: Any, usual: list[str], tmp_path: Path) -> Any:
     return lambda *options: cli(*usual, "--out", str(tmp_path / "run"), *options)
 
 
-ALL = ["--depth", "--rows", "--target-length"]
+ALL = ["--depth", "--rows", "--matrix", "L1H2,L0H3", "--target-length"]
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +85,9 @@ def test_tables_figures_and_manifest(whole: Any) -> None:
     assert len(curves) == windows * heads * 4
     samples = pl.read_parquet(folder / "samples.parquet")
     assert set(samples["key_text"]) <= set(WORDS)
+    kept = pl.read_parquet(folder / "matrices.parquet").select("layer", "head").unique()
+    assert sorted(kept.rows()) == [(0, 3), (1, 2)]
+    assert set(pl.read_parquet(folder / "tokens.parquet")["text"]) <= set(WORDS)
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["status"] == "finished"
     assert manifest["settings"]["top_ns"] == [1, 2, 4, 16]

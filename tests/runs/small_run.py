@@ -82,7 +82,11 @@ def unit_tables(
         frames |= {name: _frame(name, rows, more) for name, rows in _paper_rows(places).items()}
     unit = {"window": key.window, "length": key.length}
     depth = [unit | {"layer": layer, "module": f"layers.{layer}"} for layer in range(4)]
-    frames["depth"] = _frame("depth", depth, random.Random(key.name))
+    matrix = [places[5] | {"row": row, "key": at} for row in range(3) for at in range(row + 1)]
+    tokens = [places[5] | {"side": side, "place": at} for side in ("query", "key") for at in (0, 1)]
+    on_request = {"depth": depth, "matrices": matrix, "tokens": tokens}
+    for name, rows in on_request.items():
+        frames[name] = _frame(name, rows, random.Random(key.name))
     if not with_rows:
         del frames["rows"]
     return UnitTables(key, frames, facts)

@@ -63,7 +63,7 @@ def test_settings_that_make_no_sense(choice: dict[str, Any], line: str) -> None:
 
 
 def test_a_run_without_depth_is_what_it_was_before_there_was_one() -> None:
-    assert "depth" not in ScanSettings().as_dict()
+    assert not {"depth", "matrix"} & ScanSettings().as_dict().keys()
     assert ScanSettings(depth=True).as_dict() == ScanSettings().as_dict() | {"depth": True}
     assert scan_task(ScanSettings(depth=True), UnitKey(0, 1024)).depth
     assert not scan_task(ScanSettings(), UnitKey(0, 1024)).depth
@@ -91,7 +91,7 @@ def test_from_python(llama: Any, ids: Tensor) -> None:
 
 
 def test_with_a_folder_and_without(llama: Any, ids: Tensor, tmp_path: Path) -> None:
-    asked: dict[str, Any] = SMALL | {"depth": True}
+    asked: dict[str, Any] = SMALL | {"depth": True, "matrix": ["L1H3", (0, 2)]}
     kept = headgauge.scan(llama, ids, out=tmp_path / "run", **asked)
     alone = headgauge.scan(llama, ids, **asked)
     assert alone.depth is not None
@@ -100,7 +100,7 @@ def test_with_a_folder_and_without(llama: Any, ids: Tensor, tmp_path: Path) -> N
         assert kept.tables[name].equals(table), name
     assert kept.manifest["settings"] == alone.manifest["settings"]
     saved = alone.save(tmp_path / "saved")
-    assert "depth.parquet" in _digests(tmp_path / "run")
+    assert {"depth.parquet", "matrices.parquet"} <= _digests(tmp_path / "run").keys()
     assert _digests(tmp_path / "run") == _digests(tmp_path / "saved")
     assert saved.folder == tmp_path / "saved"
     assert not (tmp_path / "saved" / "figures").exists()  # a result does not draw
@@ -110,7 +110,7 @@ def test_with_a_folder_and_without(llama: Any, ids: Tensor, tmp_path: Path) -> N
     (tmp_path / "run" / "units" / "w0001-L00024" / "depth.parquet").write_bytes(b"damaged")
     headgauge.scan(llama, ids, out=tmp_path / "run", **asked)
     assert _digests(tmp_path / "run") == before
-    with pytest.raises(InputError, match="other settings: depth"):
+    with pytest.raises(InputError, match=r"other settings: depth.*matrix"):
         headgauge.scan(llama, ids, out=tmp_path / "run", **SMALL)
 
 
@@ -200,8 +200,9 @@ def test_seeds_and_threads(llama: Any, ids: Tensor) -> None:
 
 def test_processes_give_the_same_tables(llama: Any, ids: Tensor, tmp_path: Path) -> None:
     llama.save_pretrained(tmp_path / "model")
-    one = headgauge.scan(tmp_path / "model", ids, out=tmp_path / "one", **SMALL)
-    headgauge.scan(tmp_path / "model", ids, out=tmp_path / "two", jobs=2, **SMALL)
+    asked: dict[str, Any] = SMALL | {"matrix": "L1H0"}
+    one = headgauge.scan(tmp_path / "model", ids, out=tmp_path / "one", **asked)
+    headgauge.scan(tmp_path / "model", ids, out=tmp_path / "two", jobs=2, **asked)
     assert _digests(tmp_path / "one") == _digests(tmp_path / "two")
     assert one.manifest["model"] is not None
     assert one.manifest["model"]["name"] == "model"

@@ -185,7 +185,7 @@ class Head:
             }
         if save_rows:
             columns = {"row": places, "visible": visible} | rows | {"output_norm": norms}
-            found.parts["rows"].append(_query_rows(self.where, columns))
+            found.parts["rows"].append(head_frame(QueryRow, self.where, columns))
         several = visible > 1
         sharpness = rows["sharpness"][several]
         measured |= {
@@ -207,10 +207,10 @@ def output_norms(call: models.ObservedCall) -> np.ndarray | None:
     return torch.linalg.vector_norm(call.output[0].cpu().double(), dim=-1).numpy()
 
 
-def _query_rows(where: dict[str, Any], columns: dict[str, np.ndarray | None]) -> pl.DataFrame:
-    """The rows of a head that see a key, one by one, in the order of their queries."""
+def head_frame(row: type, where: dict[str, Any], columns: dict[str, Any]) -> pl.DataFrame:
+    """Rows of a head's table from those of their columns that differ."""
     named = {name: pl.lit(value) for name, value in where.items()}
-    table, schema = pl.DataFrame(columns).with_columns(**named), frame_schema(QueryRow)
+    table, schema = pl.DataFrame(columns).with_columns(**named), frame_schema(row)
     return table.select(pl.col(name).cast(dtype) for name, dtype in schema.items()).fill_nan(None)
 
 

@@ -40,7 +40,7 @@ class CurveRequest:
 
 @dataclass(frozen=True)
 class Probe:
-    """Something measured once per head: `measure(head, vectors)` gives rows of `table`.
+    """Something measured once per head: `measure(head, vectors)` gives rows of `table`, or frames.
 
     `vectors` maps a kind of vectors to those of the head's keys, or None where they are unseen.
     """
@@ -48,7 +48,7 @@ class Probe:
     table: str
     part: str
     kinds: tuple[str, ...]
-    measure: Callable[..., list[dict[str, Any]]]
+    measure: Callable[..., list[Any]]
 
 
 Vectors = Callable[[str], Tensor | None]

@@ -1,6 +1,6 @@
 """A few rows of every head with their heaviest keys, so that a reader can see what it looks at."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -49,9 +49,9 @@ class Sampler:
                 seen = {"visible": count, "rank": rank, "weight": float(weights[key])}
                 yield where | row | key_row | seen
 
-    def key_texts(self, keys: Sequence[int]) -> list[str | None]:
-        """The tokens at these places, as text."""
-        return [self._text(int(self.key_ids[key])) for key in keys]
+    def texts(self, ids: Iterable[Any]) -> list[str | None]:
+        """Tokens as text."""
+        return [self._text(int(token)) for token in ids]
 
     def _text(self, token: int) -> str | None:
         return None if self.tokenizer is None else _decoded(self.tokenizer, token)

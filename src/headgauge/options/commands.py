@@ -104,6 +104,12 @@ class ScanOptions:
         "Follow the residual stream too, layer by layer, beside what the model's normalisation "
         "scheme predicts.",
     )
+    matrix: str | Sequence[str | tuple[int, int]] | None = _measured(
+        None,
+        "Keep the weights of these heads, such as L18H7,L17H4, for a picture token by token on the "
+        "page: those of at least 1/1024, in the first window (of the longest length).",
+        names=True,
+    )
     lengths: Sequence[int] | None = _measured(
         None, "Shorter lengths too, such as 128,256,512, for the trend over length.", least=2
     )

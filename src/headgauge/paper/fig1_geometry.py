@@ -42,7 +42,7 @@ def probe(choice: Choice, layers: int, n: int = TOP_N) -> Probe:
         if len(keys) <= n:
             return []
         weights = block.weights[0, keys].cpu().double()
-        texts = head.sampler.key_texts(keys.tolist())
+        texts = head.sampler.texts(head.sampler.key_ids[keys])
         points = panel(weights, choice.scaled(found[keys]), n)
         return [
             head.where | {"row": row, "top_n": n, "key": key, "key_text": text} | point

@@ -12,6 +12,7 @@ Vectors = Literal["value", "hidden", "embedding", "final"]
 Scale = Literal["unit", "raw"]  # the length of the vectors
 Keys = Literal["visible", "all"]  # the keys that count
 Seen = Literal["qkv", "softmax"]
+Side = Literal["query", "key"]
 Logits = Literal["scaled", "raw"]
 Panel = Literal["circle", "model"]
 Expected = Literal["printed", "appendix", "upper"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from headgauge.runs.columns import Finite, Keys, Logits, Scale, Seen, Vectors, columns
+from headgauge.runs.columns import Finite, Keys, Logits, Scale, Seen, Side, Vectors, columns
 
 # What names a head: `layer` counts the attention modules in the model's order, and a module that
 # runs more than once per pass (a shared layer) has an `occurrence` for each.
@@ -103,6 +103,24 @@ class QueryRow(OfHead):
     jacobian_norm: float | None
     sharpness: float | None
     output_norm: float | None
+
+
+class MatrixRow(OfHead):
+    """A weight of a head whose matrix was asked for: those of at least 1/1024, in the first window
+    of the longest length. What a row's weights lack to 1 is the sum of the others."""
+
+    row: int  # the query's place in the window
+    key: int  # the key's place
+    weight: Finite
+
+
+class TokenRow(OfHead):
+    """A token beside such a matrix."""
+
+    side: Side  # "query" or "key": cross attention has the encoder's tokens for keys
+    place: int  # in the window
+    id: int
+    text: str | None  # None without a tokenizer
 
 
 class DepthRow(InWindow):
@@ -230,7 +248,7 @@ class VectorSetRow(OfHead):
 
 # Only a reproduction has them.
 PAPER = ("paper_curves", "sensitivity", "points", "vanishing", "shared_tokens", "vector_sets")
-ON_REQUEST = ("rows", "depth", *PAPER)
+ON_REQUEST = ("rows", "matrices", "tokens", "depth", *PAPER)
 
 _CHOICE = ("top_n", "vectors", "scale", "keys")
 # The type of a table's rows, and what names a row beside its window and head (in `depth`: layer).
@@ -239,6 +257,8 @@ _TABLES: dict[str, tuple[type, tuple[str, ...]]] = {
     "curves": (CurveRow, _CHOICE),
     "samples": (SampleRow, ("row", "rank")),
     "rows": (QueryRow, ("row",)),
+    "matrices": (MatrixRow, ("row", "key")),
+    "tokens": (TokenRow, ("side", "place")),
     "depth": (DepthRow, ()),
     "paper_curves": (PaperCurveRow, (*_CHOICE, "rule")),
     "sensitivity": (SensitivityRow, ("logits", "direction", "epsilon", "temperature")),

@@ -23,7 +23,7 @@ from headgauge.scanning.grounds import Grounds, grounds
 from headgauge.scanning.thresholds import DEFAULT, Threshold, read_thresholds
 from headgauge.shown import Shown
 
-SCANNED = ("heads", "curves", "samples", "depth")
+SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "depth")
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
 

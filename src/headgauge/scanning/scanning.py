@@ -30,6 +30,7 @@ from headgauge.options import takes
 from headgauge.options.commands import ScanOptions
 from headgauge.runs import UnitKey
 from headgauge.runs.columns import Keys
+from headgauge.scanning.matrices import Heads, check_heads, named_heads, probes
 from headgauge.scanning.result import ScanResult
 
 KEYS = get_args(Keys)
@@ -72,7 +73,8 @@ def scan(
 class ScanSettings(UnitSettings):
     """What a scan measures, and what the paper leaves to choose.
 
-    `depth` asks for the residual stream too, layer by layer.
+    `depth` asks for the residual stream too, layer by layer; `matrix` names the heads whose weights
+    are kept token by token.
     """
 
     top_ns: tuple[int, ...] = TOP_NS
@@ -80,6 +82,7 @@ class ScanSettings(UnitSettings):
     raw: bool = False
     keys: tuple[str, ...] = ("visible",)
     depth: bool = False
+    matrix: Heads = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,8 +101,8 @@ class ScanSettings(UnitSettings):
         check_among("keys", self.keys, KEYS)
 
     def as_dict(self) -> dict[str, Any]:
-        # A run without depth is what it was before there was one: its folder is still taken up.
-        return {k: v for k, v in super().as_dict().items() if k != "depth" or v}
+        # A run without them is what it was before there were any: its folder is still taken up.
+        return {k: v for k, v in super().as_dict().items() if k not in ("depth", "matrix") or v}
 
 
 def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings:
@@ -128,6 +131,7 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         lengths=lengths,
         vectors=_words(asked.vectors),
         keys=KEYS if _words(asked.keys) == ("both",) else _words(asked.keys),
+        matrix=() if asked.matrix is None else named_heads(asked.matrix),
         save_rows=asked.rows,
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),
@@ -167,11 +171,14 @@ def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ..
 
 
 def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
-    """What a scan measures, in every unit alike."""
+    """What a scan measures, in every unit alike but for the matrices, which one window has."""
     scale = "raw" if settings.raw else "unit"
     asked = product(settings.vectors, settings.keys)
     curves = (CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked)
-    return Task(tuple(curves), depth=settings.depth)
+    here = settings.matrix and key == UnitKey(0, settings.length)
+    kept = probes(settings.matrix, settings.block_rows) if here else ()
+    tables = ("matrices", "tokens") if settings.matrix else ()
+    return Task(tuple(curves), kept, depth=settings.depth, tables=tables)
 
 
 def _notes(settings: ScanSettings) -> list[str]:
@@ -187,6 +194,7 @@ SCAN = Experiment(PSEUDOCODE, scan_task, _notes)
 
 def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> Plan:
     """A scan before it runs."""
+    check_heads(source.open(), settings.matrix, settings.layers, settings.heads)
     return make_plan(source, tokens, settings, SCAN)
 
 

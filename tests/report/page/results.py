@@ -8,7 +8,14 @@ from typing import Any
 import polars as pl
 
 from headgauge.paper.result import Judging, Reproduction
-from headgauge.runs.schema import CurveRow, HeadRow, SampleRow, frame_schema
+from headgauge.runs.schema import (
+    CurveRow,
+    HeadRow,
+    MatrixRow,
+    SampleRow,
+    TokenRow,
+    frame_schema,
+)
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
 from report.page.dynamics_frames import depth_curves_frame, dynamics_frames
@@ -184,6 +191,25 @@ def sample_rows() -> pl.DataFrame:
         for rank in range(1, 8)
     ]
     return pl.DataFrame(rows, schema=frame_schema(SampleRow))
+
+
+def matrix_frames() -> dict[str, pl.DataFrame]:
+    """Of layer 1, head 2: a query looks at itself, at the one before and at the first."""
+    place = next(each for each in _places(1) if (each["layer"], each["head"]) == (1, 2))
+    rows = [
+        place | {"row": row, "key": key, "weight": weight}
+        for row in range(1, LENGTH)
+        for key, weight in {0: 0.25 - row / 1000, row: 0.0014, row - 1: 0.5}.items()
+    ]
+    tokens = [
+        place | {"side": side, "place": at, "id": at, "text": (*TOKENS, None)[at % 7]}
+        for side in ("key", "query")
+        for at in range(LENGTH)
+    ]
+    return {
+        "matrices": pl.DataFrame(rows, schema=frame_schema(MatrixRow)),
+        "tokens": pl.DataFrame(tokens, schema=frame_schema(TokenRow)),
+    }
 
 
 def outlook_frame() -> pl.DataFrame:

@@ -18,13 +18,14 @@ from headgauge.report.page.parts import Page
 
 STYLES = (
     *("base.css", "controls.css", "tables.css", "charts.css"),
-    *("heads.css", "timed.css", "narrow.css"),
+    *("heads.css", "matrix.css", "timed.css", "narrow.css"),
 )
 # In this order in one scope: what is above may be used below.
 SCRIPTS = (
     *("dom.js", "format.js", "tooltip.js", "colours.js", "look.js", "badges.js", "table.js"),
     *("scales.js", "chart.js", "chart_frame.js", "chart_series.js", "chart_input.js"),
-    *("heat_map.js", "switches.js", "figure.js", "head_panel.js", "heads.js"),
+    *("heat_map.js", "switches.js", "figure.js", "head_panel.js", "matrix_view.js"),
+    *("matrix.js", "heads.js"),
     *("spheres.js", "clock.js", "ledger.js", "manifest.js", "main.js"),
 )
 _UNSAFE = {each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}

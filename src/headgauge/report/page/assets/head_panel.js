@@ -38,6 +38,7 @@ function showHead(panel, number, curves) {
     ...(drawn ? [el('h4', null, `Over N: ${curves.words}`), figure.whole] : []),
     el('h4', null, 'What it looks at'),
     ...headSamples(heads, number),
+    ...headMatrix(heads, number),
   );
   if (drawn) figure.show();
 }
