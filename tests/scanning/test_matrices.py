@@ -33,7 +33,7 @@ def test_every_weight_is_the_models_own(
     expected = case.weights()
     asked = [(layer, head) for layer in range(len(expected)) for head in (0, 3)]
     settings = scan_settings(ScanOptions(matrix=asked, **SMALL, heads=[0, 3]))
-    plan = scan_plan(models.MemorySource(loaded), ids[:1], replace(settings, block_rows=7))
+    plan = scan_plan(loaded, ids[:1], replace(settings, block_rows=7))
     result = run_scan(plan, None)
     matrices, tokens = result.tables["matrices"], result.tables["tokens"]
     assert matrices.select("layer", "head").unique().sort("layer", "head").rows() == asked

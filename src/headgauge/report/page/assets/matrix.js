@@ -13,8 +13,7 @@ function headMatrix(heads, number) {
     known.whole = known.whole || createMatrix(known, heads.matrices.streams);
     return [title, known.whole];
   }
-  const [row, column] = heads.place[number];
-  const name = `L${parseInt(heads.rows[row], 10)}H${heads.columns[column]}`;
+  const [name] = heads.links[number].split('-'); // all calls of a shared module are kept
   const asked = el('code', null, `headgauge scan … --matrix ${name}`);
   return [title, el('p', { class: 'where' }, 'To see its weights as a matrix: ', asked)];
 }
