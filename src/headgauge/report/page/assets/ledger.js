@@ -30,7 +30,7 @@ function ledgerPart({ claims }) {
     );
   }
   show('');
-  return el('div', null, el('div', { class: 'controls' }, pick.whole, openAll), list);
+  return el('div', null, el('div', { class: 'controls' }, pick.whole, openAll), roving(list, 'summary, a'));
 }
 
 function claimRow(claim) {
@@ -44,8 +44,8 @@ function claimRow(claim) {
       el(
         'span',
         { class: 'claim-text' },
-        claim.statement,
-        el('span', { class: 'where' }, `${claim.where}; seen in ${claim.seen_in}`),
+        prose(claim.statement),
+        el('span', { class: 'where' }, prose(`${claim.where}; seen in ${claim.seen_in}`)),
       ),
       badge(claim.verdict),
     ),
@@ -53,9 +53,9 @@ function claimRow(claim) {
       'dl',
       null,
       el('dt', null, 'Why'),
-      el('dd', null, claim.because || DASH),
+      el('dd', null, prose(claim.because || DASH)),
       el('dt', null, 'What holds'),
-      el('dd', null, claim.corrected || DASH),
+      el('dd', null, prose(claim.corrected || DASH)),
     ),
   );
 }

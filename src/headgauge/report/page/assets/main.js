@@ -38,12 +38,12 @@ function setUpTheme() {
 
 // What a section is made of. Each makes an element, or {whole, and what others may ask of it}.
 const PARTS = {
-  text: ({ text, id, lead }) => el('p', { id, class: lead ? 'lead' : null }, text),
+  text: ({ text, id, lead }) => el('p', { id, class: lead ? 'lead' : null }, prose(text)),
   notes: ({ lines }) =>
     el(
       'ul',
       { class: 'notes' },
-      lines.map((line) => el('li', null, line)),
+      lines.map((line) => el('li', null, prose(line))),
     ),
   details: ({ summary, parts }) =>
     el('details', { class: 'behind' }, el('summary', null, summary), parts.map(partOf)),

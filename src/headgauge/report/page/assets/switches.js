@@ -77,9 +77,11 @@ function createChoice(description, shared, changed) {
       return { ...pick, name, options };
     });
   // Of a switch that changes nothing here nothing is said.
+  const matter = ({ name, options }) =>
+    options.length > 1 && places.some((each) => name in each);
   const words = (state) =>
     all
-      .filter(({ name, options }) => options.length > 1 && places.some((each) => name in each))
+      .filter(matter)
       .map(({ name, title, options }) => {
         const [, text] = options.find(([value]) => value === state[name]) || ['', DASH];
         return `${title}: ${text}`;
@@ -109,5 +111,6 @@ function createChoice(description, shared, changed) {
       : `Not measured for ${words(meant)}; shown: ${words(state)}.`;
     return { state, said };
   }
-  return { boxes: picks.map((each) => each.whole), settle, words };
+  const settings = (state) => all.filter(matter).map(({ name }) => state[name]);
+  return { boxes: picks.map((each) => each.whole), settle, words, settings };
 }
