@@ -58,7 +58,7 @@ function csvCell(value) {
   if (missing(value)) return '';
   if (typeof value === 'number') return String(value);
   // A spreadsheet would run what begins like this.
-  const text = String(value).replace(/^(?=[=+\-@\t\r])/, "'");
+  const text = String(value).replace(/^(?=[=+@\t\r]|-[^\d.])/, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

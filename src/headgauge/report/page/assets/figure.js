@@ -44,8 +44,9 @@ function createFigure(description, options = {}) {
   function show(last) {
     const settled = choice.settle(last);
     made.state = settled.state;
-    said.textContent = settled.said;
-    said.hidden = !settled.said;
+    const notes = [settled.said, choice.whyOne(panels, made.state)].filter(Boolean);
+    said.replaceChildren(...notes.flatMap((each) => prose(`${each} `)));
+    said.hidden = !notes.length;
     const shownNow = there();
     holder.className = shownNow.length > 1 ? 'charts many' : 'charts';
     holder.replaceChildren(...shownNow.map((view) => view.whole));
@@ -135,7 +136,7 @@ function mapRows({ panel, map, view }) {
     panel: panel.title,
     [panel.y.label]: panel.rows[row],
     [panel.x.label]: panel.columns[column],
-    value: view.value(cell),
+    [view.of]: view.value(cell),
   }));
 }
 

@@ -38,6 +38,7 @@ function createMapPanel(panel, label) {
     title: label,
     text: (cell) =>
       verdicts ? at(verdicts, cell).join(', ') : `${measure.title}: ${sig(at(values, cell), 4)}`,
+    of: measure.title,
     value: (cell) => (verdicts ? at(verdicts, cell).join('; ') : at(values, cell)),
     colour: (cell) => scaleOf.colour(at(values, cell)),
     stripes: (cell) => (verdicts ? at(verdicts, cell).map(stripeOf) : null),

@@ -1,10 +1,10 @@
-// Formulas in a text, set as formulas: sub- and superscripts, plain fractions, roots, accents.
+// Formulas in a text, set as formulas: sub- and superscripts, plain fractions, roots.
 //
 // What is not surely one stays the text it is. A part is a string, or one of {base, sub, sup},
-// {top, bottom}, {root}, {accent, mark} with lists of parts, and with the `source` it was read from.
+// {top, bottom}, {root} with lists of parts, and with the `source` it was read from.
 
 const MATH_SPACE = 'http://www.w3.org/1998/Math/MathML';
-const MAY_BE = /[_^√/₀-₉⁻²³\u0300-\u036f]/;
+const MAY_BE = /[_^√/₀-₉⁻²³]/;
 const WORD = /[A-Za-z](?:[A-Za-z]+|(?=\d))[A-Za-z0-9]*/y;
 const NUMBER = /\d+(?:\.\d+)?|\.\d+/y;
 const SYMBOL = /(?:max|min|[A-Za-z]|[\u0370-\u03ffᾱ∇‖])[\u0300-\u036f]*(?:′|'(?![A-Za-z]))*/y;
@@ -70,18 +70,13 @@ function operand(text, place, flat) {
   const symbol = match(SYMBOL, text, place);
   if (!group && !symbol) return null;
   const inner = group && parsed(group[0], flat);
-  const own = group ? ['(', ...inner, ')'] : [accented(symbol[0])];
+  const own = group ? ['(', ...inner, ')'] : [symbol[0]];
   const { sub, sup, end } = scriptsOf(
     text,
     group ? group[1] : place + symbol[0].length,
     flat,
   );
   return sub || sup ? { parts: [{ base: own, sub, sup }], end } : { parts: own, end, inner };
-}
-
-function accented(symbol) {
-  const mark = { '\u0303': '~', '\u0304': '¯' }[symbol.slice(-1)];
-  return mark ? { accent: [symbol.slice(0, -1)], mark, source: symbol } : symbol;
 }
 
 function fraction(text, place, above) {
@@ -123,12 +118,14 @@ function setPart(part) {
   const row = (parts) => math('mrow', parts.map(setPart));
   if (typeof part === 'string')
     return part
-      .split(/(\d+(?:\.\d+)?|\p{L}+)/u)
+      .split(/(\d+(?:\.\d+)?|\p{L}[\p{L}\p{M}]*)/u)
       .filter(Boolean)
-      .map((each) => math(/^\d/.test(each) ? 'mn' : /^\p{L}/u.test(each) ? 'mi' : 'mtext', each));
+      .map((each) => {
+        const tag = /^\d/.test(each) ? 'mn' : /^\p{L}/u.test(each) ? 'mi' : 'mtext';
+        return math(tag, each.replaceAll(' ', '\u00a0'));
+      });
   if (part.top) return math('mfrac', row(part.top), row(part.bottom));
   if (part.root) return math('msqrt', row(part.root));
-  if (part.accent) return math('mover', row(part.accent), math('mtext', part.mark));
   const scripts = [part.sub, part.sup].filter(Boolean).map(row);
   const tag = scripts.length > 1 ? 'msubsup' : part.sub ? 'msub' : 'msup';
   return math(tag, row(part.base), scripts);
@@ -162,3 +159,16 @@ function svgFormulas(text) {
     return svg('tspan', moved, piece);
   });
 }
+
+// Whoever copies a formula gets what it was read from.
+document.addEventListener('copy', (event) => {
+  const chosen = document.getSelection();
+  const part = chosen.rangeCount ? chosen.getRangeAt(0).cloneContents() : el('div');
+  const set = [...part.querySelectorAll('math')];
+  if (!set.length) return;
+  set.forEach((each) => each.replaceWith(each.getAttribute('alttext')));
+  const lines = document.body.appendChild(el('div', null, part));
+  event.clipboardData.setData('text/plain', lines.innerText);
+  lines.remove();
+  event.preventDefault();
+});

@@ -3,7 +3,8 @@
 
 // No part of a picture: controls, and what follows the mouse.
 const NOT_DRAWN =
-  'h3, select, label, .controls, .save, .zoomers, .cursor, .selecting, .map-side > .where, ' +
+  'h3, select, label, .controls, .save, .zoomers, .now, .cursor, .selecting, ' +
+  '.map-side > .where, ' +
   'button[aria-pressed="false"]';
 // What a style says of a shape, and what holds where nothing is said.
 const UNSAID = {
@@ -48,7 +49,7 @@ function pictureOf(whole, ...headings) {
     return { look, words, wide: pen.measureText(words).width + 2 * ROOM };
   });
   const left = end('left', Math.min, -ROOM);
-  const top = end('top', Math.min, -ROOM - 22 * lines.length);
+  const top = end('top', Math.min, -ROOM - 24 * lines.length);
   const width = Math.ceil(
     Math.max(end('right', Math.max, ROOM) - left, ...lines.map(({ wide }) => wide)),
   );

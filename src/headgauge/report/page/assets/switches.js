@@ -79,9 +79,9 @@ function createChoice(description, shared, changed) {
   // Of a switch that changes nothing here nothing is said.
   const matter = ({ name, options }) =>
     options.length > 1 && places.some((each) => name in each);
-  const words = (state) =>
+  const words = (state, named = all.map(({ name }) => name)) =>
     all
-      .filter(matter)
+      .filter((each) => matter(each) && named.includes(each.name))
       .map(({ name, title, options }) => {
         const [, text] = options.find(([value]) => value === state[name]) || ['', DASH];
         return `${title}: ${text}`;
@@ -112,5 +112,31 @@ function createChoice(description, shared, changed) {
     return { state, said };
   }
   const settings = (state) => all.filter(matter).map(({ name }) => state[name]);
-  return { boxes: picks.map((each) => each.whole), settle, words, settings };
+
+  // Why a chart has one point where at another setting it has a line.
+  function whyOne(panels, state) {
+    const [panel] = panels.filter(({ series, at }) => series && matches(at, state));
+    if (!panel) return '';
+    const same = panels.filter(({ series, x }) => series && x.label === panel.x.label);
+    const found = same.flatMap(({ series, at }) =>
+      series.map((each) => ({
+        at: { ...at, ...each.at },
+        xs: unique([...each.x].filter((_, place) => !missing(each.y[place]))),
+      })),
+    );
+    const switched = found.filter(({ at, xs }) => Object.keys(at).length && xs.length);
+    const here = unique(switched.filter(({ at }) => matches(at, state)).flatMap(({ xs }) => xs));
+    const lines = switched.filter(({ xs }) => xs.length > 1);
+    if (here.length !== 1 || !lines.length) return '';
+    const order = all.map(({ name }) => name);
+    const near = closest(lines.map(({ at }) => at), state, order);
+    const { xs } = lines.find(({ at }) => at === near);
+    const apart = order.filter((name) => name in near && near[name] !== state[name]);
+    const spot = `${panel.x.short || panel.x.label} = ${tickName(panel.x, here[0])}`;
+    return (
+      `One point: measured only at ${spot} for ${words(state, apart)}; ` +
+      `at ${xs.length} of them for ${words(near, apart)}.`
+    );
+  }
+  return { boxes: picks.map((each) => each.whole), settle, words, settings, whyOne };
 }

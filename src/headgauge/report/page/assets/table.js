@@ -130,7 +130,7 @@ const CSV_PARTS = {
 };
 const CSV_UNITS = { percent: ' (share)', seconds: ' (s)' };
 
-function csvCells({ title, kind = 'text' }, cell) {
+function csvCells({ title = 'marked', kind = 'text' }, cell) {
   if (cell && cell.note)
     return { ...csvCells({ title, kind }, cell.value), [`${title}, note`]: cell.note };
   if (kind in CSV_PARTS)
