@@ -21,7 +21,6 @@ from report.page.results import fake_simulation
 from report.page.sliding import position, readout, slide, sphere
 
 
-
 def test_the_slider_moves_spheres_lines_and_readout(simulation):
     for place in (4, 12):
         slide(simulation, place)

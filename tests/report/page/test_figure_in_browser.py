@@ -108,7 +108,7 @@ def test_where_a_setting_leaves_one_point_it_is_said_why(drawn):
     drawn.choose(field(drawn, "measured"), "last")
     assert said.text == (
         "One point: measured only at L = 1024 for Measured: at the longest L; "
-        "at 5 of them for Measured: at every L."
+        "at 5 values of L for Measured: at every L."
     )
     drawn.choose(field(drawn, "measured"), "all")
     assert not said.is_displayed()

@@ -1,4 +1,4 @@
-"""Formulas and sources in the page's own words: set where they are surely such, else as they are."""
+"""Formulas and sources in the page's own words: set where they surely are such."""
 
 import pytest
 
@@ -48,7 +48,9 @@ def test_formulas_are_set_and_what_is_unsure_is_left(read):
     found = read.run(READ)
     assert found[: len(SET)] == list(SET.values())
     assert found[len(SET) : -1] == list(LEFT)
-    said = read.run("return [...document.querySelectorAll('math')].map(e => e.getAttribute('alttext'))")
+    said = read.run(
+        "return [...document.querySelectorAll('math')].map(e => e.getAttribute('alttext'))"
+    )
     assert said[:2] == ["N_s/N", "1/(2T)"]
     assert all(each.size["height"] > 0 for each in read.all("math"))
 

@@ -31,7 +31,11 @@ function frameOf({ plot, x, y, spec, panel }) {
   const middle = { x: (plot.left + plot.right) / 2, 'text-anchor': 'middle' };
   parts.push(
     svg('path', { class: 'axis', d: `M${plot.left} ${plot.top}V${plot.bottom}H${plot.right}` }),
-    svg('text', { class: 'axis-label', ...middle, y: plot.bottom + 36 }, svgFormulas(panel.x.label)),
+    svg(
+      'text',
+      { class: 'axis-label', ...middle, y: plot.bottom + 36 },
+      svgFormulas(panel.x.label),
+    ),
     svg('text', { class: 'axis-label', x: 4, y: 13 }, svgFormulas(panel.y.label)),
   );
   if (!spec.series.length)

@@ -125,5 +125,6 @@ function drawLegend(chart) {
       el('span', null, prose(label)),
     );
   };
-  legend.replaceChildren(...legendOf(chart).map((each) => el('li', { role: 'none' }, button(each))));
+  const entry = (each) => el('li', { role: 'none' }, button(each));
+  legend.replaceChildren(...legendOf(chart).map(entry));
 }

@@ -9,7 +9,7 @@ function exportTools({ what, name, picture, rows }) {
       {
         type: 'button',
         'aria-label': `Save ${what} as ${ending}`,
-        on: { click: async () => save(`${fileName(name())}.${ending.toLowerCase()}`, await make()) },
+        on: { click: async () => save(`${name()}.${ending}`, await make()) },
       },
       ending,
     );
@@ -37,13 +37,11 @@ function mapTools(map) {
   });
 }
 
-function fileName(text) {
-  return text.replace(/[^\p{L}\p{N}.]+/gu, '-').replace(/^-|-$/g, '').slice(0, 120);
-}
-
 function save(name, blob) {
   const href = URL.createObjectURL(blob);
-  el('a', { href, download: name }).click();
+  const [, stem, ending] = name.match(/^(.*)\.(\w+)$/);
+  const plain = stem.replace(/[^\p{L}\p{N}.]+/gu, '-').replace(/^-|-$/g, '').slice(0, 120);
+  el('a', { href, download: `${plain}.${ending.toLowerCase()}` }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60000);
 }
 

@@ -44,8 +44,9 @@ function createFigure(description, options = {}) {
   function show(last) {
     const settled = choice.settle(last);
     made.state = settled.state;
-    const notes = [settled.said, choice.whyOne(panels, made.state)].filter(Boolean);
-    said.replaceChildren(...notes.flatMap((each) => prose(`${each} `)));
+    const alone = made.panels().map((panel) => choice.whyOne(panel, panels, made.state));
+    const notes = unique([settled.said, ...alone]).filter(Boolean);
+    said.replaceChildren(...prose(notes.join(' ')));
     said.hidden = !notes.length;
     const shownNow = there();
     holder.className = shownNow.length > 1 ? 'charts many' : 'charts';

@@ -17,7 +17,7 @@ function createHeadPanel(heads) {
   if (heads.figure)
     panel.figure = createFigure(heads.figure, {
       valuesOf,
-      of: () => heads.names[panel.number],
+      of: () => `${heads.names[panel.number]}, ${panel.curves.words}`,
       tallest: 280,
       heading: false,
     });

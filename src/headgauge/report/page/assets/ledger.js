@@ -30,7 +30,8 @@ function ledgerPart({ claims }) {
     );
   }
   show('');
-  return el('div', null, el('div', { class: 'controls' }, pick.whole, openAll), roving(list, 'summary, a'));
+  roving(list, 'summary, a');
+  return el('div', null, el('div', { class: 'controls' }, pick.whole, openAll), list);
 }
 
 function claimRow(claim) {

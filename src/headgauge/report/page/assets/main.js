@@ -92,6 +92,7 @@ function build() {
   for (const { id, title, parts } of DATA.sections)
     main.append(section(id, title, parts.map(partOf)));
   if (HEADS.made) HEADS.made.started();
+  main.querySelectorAll('.chips').forEach((each) => roving(each, 'a, button'));
   const links = [['top', 'Top'], ...DATA.sections.map(({ id, nav }) => [id, nav])];
   document.getElementById('nav').append(
     el(

@@ -20,11 +20,11 @@ const CLOSED_BY = { '(': ')', '{': '}' };
 // A part of a name or of a path.
 const IN_NAME = /(?:[_.\-]|[A-Za-z]{2}\/)$/;
 // What stands before it belongs above the line too: a factor, a function.
-const FACTOR =
-  /(?:[\p{L}\p{N}\p{M})\]}‖|′'√/]|(?:^|[\p{Sm}\p{P}\s])(?:log|ln|exp|max|min|mean|[A-Zb-z])\s+|[\u0370-\u03ff)\]‖]\s+)$/u;
+const FACTOR = /(?:[\p{L}\p{N}\p{M})\]}‖|′'√/]|[\u0370-\u03ff)\]‖]\s+)$/u;
+const FUNCTION = /(?:^|[^A-Za-z])(?:log|ln|exp|max|min|mean|[A-Zb-z])\s+$/;
 // What stands after it belongs below the line too, or it is a path.
 const GOES_ON = /^(?:[\p{L}\p{N}\p{M}([{‖√/_^′]|\.[A-Za-z])/u;
-const NO_FRACTION = /^(?:n\/a|w\/o|i\/o)$/i;
+const NO_FRACTION = /^(?:n\/a|w\/o|i\/o|‖.*|.*\/‖)$/i;
 
 function match(pattern, text, place) {
   pattern.lastIndex = place;
@@ -71,20 +71,17 @@ function operand(text, place, flat) {
   if (!group && !symbol) return null;
   const inner = group && parsed(group[0], flat);
   const own = group ? ['(', ...inner, ')'] : [symbol[0]];
-  const { sub, sup, end } = scriptsOf(
-    text,
-    group ? group[1] : place + symbol[0].length,
-    flat,
-  );
+  const after = group ? group[1] : place + symbol[0].length;
+  const { sub, sup, end } = scriptsOf(text, after, flat);
   return sub || sup ? { parts: [{ base: own, sub, sup }], end } : { parts: own, end, inner };
 }
 
 function fraction(text, place, above) {
   const below = text[above.end] === '/' ? operand(text, above.end + 1) : null;
-  if (!below || (above.number && below.number) || [text[place], text[above.end + 1]].includes('‖'))
-    return null;
-  const unsure = FACTOR.test(text.slice(0, place)) || GOES_ON.test(text.slice(below.end));
-  if (unsure || NO_FRACTION.test(text.slice(place, below.end))) return null;
+  if (!below || (above.number && below.number)) return null;
+  const [before, whole] = [text.slice(0, place), text.slice(place, below.end)];
+  if (FACTOR.test(before) || FUNCTION.test(before) || NO_FRACTION.test(whole)) return null;
+  if (GOES_ON.test(text.slice(below.end))) return null;
   const [top, bottom] = [above, below].map(({ inner, parts }) => inner || parts);
   return { parts: [{ top, bottom }], end: below.end };
 }
@@ -116,14 +113,7 @@ function math(tag, ...children) {
 
 function setPart(part) {
   const row = (parts) => math('mrow', parts.map(setPart));
-  if (typeof part === 'string')
-    return part
-      .split(/(\d+(?:\.\d+)?|\p{L}[\p{L}\p{M}]*)/u)
-      .filter(Boolean)
-      .map((each) => {
-        const tag = /^\d/.test(each) ? 'mn' : /^\p{L}/u.test(each) ? 'mi' : 'mtext';
-        return math(tag, each.replaceAll(' ', '\u00a0'));
-      });
+  if (typeof part === 'string') return math('mtext', part.replaceAll(' ', '\u00a0'));
   if (part.top) return math('mfrac', row(part.top), row(part.bottom));
   if (part.root) return math('msqrt', row(part.root));
   const scripts = [part.sub, part.sup].filter(Boolean).map(row);
@@ -140,23 +130,18 @@ function formulas(text) {
   );
 }
 
-// The same for the text of a picture, where nothing stands above a line: [text, level] by piece.
-function levels(parts, level = 0) {
-  return parts.flatMap((part) => {
-    if (typeof part === 'string') return [[part, level]];
-    const { base, sub, sup, source } = part;
-    if (!base) return [[source, level]];
-    const scripts = [[sub, -1], [sup, 1]].filter(([script]) => script);
-    return [...levels(base, level), ...scripts.flatMap(([script, side]) => levels(script, side))];
-  });
-}
-
+// The same for the text of a picture, where nothing stands above a line.
 function svgFormulas(text) {
   let last = 0;
-  return levels(parsed(text, true)).map(([piece, level]) => {
+  const piece = (parts, level) => {
     const moved = { dy: 4 * (last - level) || null, 'font-size': level ? '0.78em' : null };
     last = level;
-    return svg('tspan', moved, piece);
+    return svg('tspan', moved, parts.map((each) => each.source || each));
+  };
+  return parsed(text, true).map((part) => {
+    if (typeof part === 'string') return piece([part], 0);
+    const { base, sub, sup } = part;
+    return [piece(base, 0), sub && piece(sub, -1), sup && piece(sup, 1)];
   });
 }
 

@@ -105,12 +105,12 @@ function linesOf(node, style, colour) {
     range.setEnd(node, index + word.length);
     const box = range.getBoundingClientRect();
     const last = lines[lines.length - 1];
-    if (last && Math.abs(last.box.top - box.top) < 2)
-      Object.assign(last, {
-        words: last.words + word,
-        box: new DOMRect(last.box.x, last.box.y, box.right - last.box.x, last.box.height),
-      });
-    else lines.push({ words: word, box });
+    const same = last && Math.abs(last.box.top - box.top) < 2;
+    if (!same) lines.push({ words: word, box });
+    else {
+      last.words += word;
+      last.box = { left: last.box.left, top: last.box.top, right: box.right, bottom: box.bottom };
+    }
   }
   const up = penOf(style.font).measureText('x').fontBoundingBoxAscent;
   const look = { 'font-size': style.fontSize, 'font-weight': style.fontWeight, fill: colour };

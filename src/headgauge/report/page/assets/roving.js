@@ -30,8 +30,12 @@ function roving(holder, what) {
     event.preventDefault();
     all[place].focus();
   });
-  const changes = { childList: true, subtree: true, attributeFilter: ['disabled', 'hidden', 'open'] };
-  new MutationObserver(settle).observe(holder, changes);
+  const changes = ['disabled', 'hidden', 'open'];
+  new MutationObserver(settle).observe(holder, {
+    childList: true,
+    subtree: true,
+    attributeFilter: changes,
+  });
   settle();
   return holder;
 }

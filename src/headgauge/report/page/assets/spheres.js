@@ -50,7 +50,7 @@ function createSpheres({ title, groups, told }, clock) {
   const saved = exportTools({
     what: 'the spheres',
     name: () => `spheres ${title} ${pick.box.value} t ${sig(time, 3)}`,
-    picture: () => [row, 'Particles on the sphere', `${own.textContent} Shown: t = ${sig(time, 3)}.`],
+    picture: () => [row, `Particles at t = ${sig(time, 3)}`, own.textContent],
     rows: () => spheres.flatMap(({ group }) => sphereRows(group)),
   });
   return el('div', null, pick.whole, row, own, saved);
@@ -58,17 +58,11 @@ function createSpheres({ title, groups, told }, clock) {
 
 // Every particle at every stored time, in units of the radius.
 function sphereRows({ title, at, times, x, y, z }) {
-  return times.flatMap((time, place) =>
-    x[place].map((_, particle) => ({
-      scheme: title,
-      β: Number(at),
-      t: time,
-      particle,
-      ...Object.fromEntries(
-        Object.entries({ x, y, z }).map(([axis, of]) => [axis, of[place][particle] / UNIT]),
-      ),
-    })),
-  );
+  const of = (t, place, particle) => {
+    const [a, b, c] = [x, y, z].map((axis) => axis[place][particle] / UNIT);
+    return { scheme: title, β: Number(at), t, particle, x: a, y: b, z: c };
+  };
+  return times.flatMap((t, place) => x[place].map((_, particle) => of(t, place, particle)));
 }
 
 function turnable(row, turnBy) {

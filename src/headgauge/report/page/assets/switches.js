@@ -113,29 +113,32 @@ function createChoice(description, shared, changed) {
   }
   const settings = (state) => all.filter(matter).map(({ name }) => state[name]);
 
-  // Why a chart has one point where at another setting it has a line.
-  function whyOne(panels, state) {
-    const [panel] = panels.filter(({ series, at }) => series && matches(at, state));
-    if (!panel) return '';
-    const same = panels.filter(({ series, x }) => series && x.label === panel.x.label);
-    const found = same.flatMap(({ series, at }) =>
+  // Why a panel has one point where at another setting it has a line.
+  function whyOne(panel, panels, state) {
+    const { x } = panel;
+    const is = (each) =>
+      each === panel || (each.at && each.x.label === x.label && each.y.label === panel.y.label);
+    const lines = panels.filter(is).flatMap(({ series = [], at }) =>
       series.map((each) => ({
         at: { ...at, ...each.at },
         xs: unique([...each.x].filter((_, place) => !missing(each.y[place]))),
       })),
     );
-    const switched = found.filter(({ at, xs }) => Object.keys(at).length && xs.length);
+    const switched = lines.filter(({ at, xs }) => Object.keys(at).length && xs.length);
     const here = unique(switched.filter(({ at }) => matches(at, state)).flatMap(({ xs }) => xs));
-    const lines = switched.filter(({ xs }) => xs.length > 1);
-    if (here.length !== 1 || !lines.length) return '';
+    const longer = switched.filter(({ xs }) => xs.length > 1);
+    if (here.length !== 1 || !longer.length) return '';
     const order = all.map(({ name }) => name);
-    const near = closest(lines.map(({ at }) => at), state, order);
-    const { xs } = lines.find(({ at }) => at === near);
+    const near = closest(
+      longer.map(({ at }) => at),
+      state,
+      order,
+    );
     const apart = order.filter((name) => name in near && near[name] !== state[name]);
-    const spot = `${panel.x.short || panel.x.label} = ${tickName(panel.x, here[0])}`;
+    const [there, name] = [longer.find(({ at }) => at === near).xs, x.short || x.label];
     return (
-      `One point: measured only at ${spot} for ${words(state, apart)}; ` +
-      `at ${xs.length} of them for ${words(near, apart)}.`
+      `One point: measured only at ${name} = ${tickName(x, here[0])} for ${words(state, apart)}; ` +
+      `at ${there.length} values of ${name} for ${words(near, apart)}.`
     );
   }
   return { boxes: picks.map((each) => each.whole), settle, words, settings, whyOne };

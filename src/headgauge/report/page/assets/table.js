@@ -148,11 +148,12 @@ function csvCells({ title = 'marked', kind = 'text' }, cell) {
 }
 
 function headCell(column, sort) {
-  const { title, hint, sorts } = column;
+  const { hint, sorts } = column;
+  const title = prose(column.title);
   return el(
     'th',
     { scope: 'col', class: isRight(column) ? 'number' : null, title: hint },
-    sorts ? el('button', { type: 'button', class: 'sort', on: { click: sort } }, prose(title)) : prose(title),
+    sorts ? el('button', { type: 'button', class: 'sort', on: { click: sort } }, title) : title,
   );
 }
 
