@@ -55,7 +55,7 @@ def pages(tmp_path_factory):
 
 
 def _kit() -> Page:
-    drawn = figures([described.lines(), described.points(), described.cells()])
+    drawn = figures([described.lines(), described.points(), described.cells(), described.lone()])
     manifest = section("manifest", "Manifest", "Manifest", {"kind": "manifest", "manifest": {}})
     return Page(
         "Figures", "", [], [], [], [section("figures", "Figures", "Figures", drawn), manifest]

@@ -151,3 +151,14 @@ def cells() -> Figure:
         Switch("dim", "Size", (("8", "d = 8"), ("128", "d = 128"))),
     )
     return Figure("cells", "Phase diagram", maps, switches=switches)
+
+
+def lone() -> Figure:
+    """A line at one setting of the switch, a point at the other."""
+    rules = Switch("measured", "Measured", (("all", "at every L"), ("last", "at the longest L")))
+    series = tuple(
+        Series("d", "d", BLUE, xs, [1.0] * len(xs), at={"measured": name})
+        for name, xs in (("all", LENGTHS), ("last", LENGTHS[-1:]))
+    )
+    panel = Panel("Alone", Axis("L, tokens", "L"), Axis("N_s/N"), series)
+    return Figure("lone", "One point", (panel,), switches=(rules,))

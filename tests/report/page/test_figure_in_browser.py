@@ -102,6 +102,18 @@ def test_what_was_not_measured_is_said_and_the_closest_shown(drawn):
     assert not drawn.one("#cells .fallback").is_displayed()
 
 
+def test_where_a_setting_leaves_one_point_it_is_said_why(drawn):
+    said = drawn.one("#lone .fallback")
+    assert not said.is_displayed()
+    drawn.choose(field(drawn, "measured"), "last")
+    assert said.text == (
+        "One point: measured only at L = 1024 for Measured: at the longest L; "
+        "at 5 values of L for Measured: at every L."
+    )
+    drawn.choose(field(drawn, "measured"), "all")
+    assert not said.is_displayed()
+
+
 def test_the_legend_hides_and_shows_a_line_in_every_panel(drawn):
     assert drawn.line(FIRST, "bound") == {}  # hidden until it is asked for
     with_it = drawn.axis(f"{FIRST} svg.chart")

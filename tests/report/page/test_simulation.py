@@ -3,7 +3,6 @@ from functools import cache
 import pytest
 
 from headgauge.report.page import page
-from headgauge.report.page.simulation import MOST_MORE, slider_times
 from report.page.dynamics_frames import PARTICLES, SIX, SPHERE_TIMES, TIMES, sphere_place
 from report.page.results import fake_simulation
 
@@ -16,14 +15,14 @@ def parts(*kept):
     return {part.get("id", part["kind"]): part for each in found for part in each["parts"]}
 
 
-def test_the_slider_goes_over_the_spheres_times_and_some_of_the_others():
-    assert slider_times([[0.0, 1.0], [0.5, 1.0, 2.0]]) == [0, 1, 2]
-    later = slider_times([[0.0, 1.0], [float(time) for time in range(500)]])
-    assert len(later) <= 2 + MOST_MORE
-    assert later[-1] == 499
-    assert slider_times([]) == []
+def test_the_slider_ends_where_the_spheres_end_and_they_say_what_they_stand_on():
     timed = parts()["timed"]
-    assert timed["times"] == [*SPHERE_TIMES, *(time for time in TIMES if time > SPHERE_TIMES[-1])]
+    assert TIMES[-1] > SPHERE_TIMES[-1]
+    assert timed["times"] == SPHERE_TIMES
+    assert parts("curves")["timed"]["times"] == TIMES
+    (words,) = timed["spheres"]["told"].values()
+    for fact in (f"n = {PARTICLES} ", "d = 3", "β = 1,", f"to {SPHERE_TIMES[-1]:g}."):
+        assert fact in words
 
 
 def test_spheres_stand_in_the_order_of_the_schemes_in_thousandths():

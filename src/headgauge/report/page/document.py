@@ -22,7 +22,8 @@ STYLES = (
 )
 # In this order in one scope: what is above may be used below.
 SCRIPTS = (
-    *("dom.js", "format.js", "tooltip.js", "colours.js", "look.js", "badges.js", "table.js"),
+    *("dom.js", "math.js", "format.js", "roving.js", "picture.js", "export.js", "tooltip.js"),
+    *("colours.js", "look.js", "badges.js", "table.js"),
     *("scales.js", "chart.js", "chart_frame.js", "chart_series.js", "chart_input.js"),
     *("heat_map.js", "switches.js", "figure.js", "head_panel.js", "matrix_view.js"),
     *("matrix.js", "heads.js"),

@@ -1,9 +1,7 @@
 """The page of a simulation: spheres and lines over time, phase diagrams, rates."""
 
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from headgauge.claims.ledger import CLAIMS
@@ -16,7 +14,6 @@ from headgauge.report.page.values import column as values
 from headgauge.report.page.values import plain, short
 from headgauge.simulation import Simulation
 
-MOST_MORE = 60  # steps of the slider after the spheres' last time
 # What is read at its time: the figure, the axis of its panel, a fact of its lines (or what is
 # drawn), and how it is told.
 _READ = (
@@ -76,7 +73,7 @@ def _dynamics(run: Simulation) -> Part | None:
     said = f"Where a model normalises sets how fast its tokens turn. {start * bool(spheres)}"
     timed = {
         "kind": "timed",
-        "times": slider_times([values(held[name]["time"]) for name in _TABLES if name in held]),
+        "times": _slider_times(held),
         "spheres": spheres,
         "figures": lines,
         "readout": _readout([figure["name"] for figure in lines]),
@@ -92,16 +89,10 @@ def _dynamics(run: Simulation) -> Part | None:
     )
 
 
-_TABLES = ("sphere", "curves", "swarms")  # the spheres' times come first
-
-
-def slider_times(tables: Sequence[list[Any]]) -> list[Any]:
-    """The first table's own times, and some of those that others go on with after them."""
-    first = sorted(set(tables[0])) if tables else []
-    end = first[-1] if first else -np.inf
-    more = sorted({time for each in tables[1:] for time in each if time > end * 1.0001})
-    every = max(1, -(-len(more) // MOST_MORE))
-    return first + more[::-1][::every][::-1]
+def _slider_times(held: dict[str, pl.DataFrame]) -> list[Any]:
+    """The spheres' own times, so that the slider ends where they end; without them the lines'."""
+    first = next((name for name in ("sphere", "curves", "swarms") if name in held), None)
+    return sorted(set(values(held[first]["time"]))) if first else []
 
 
 def _readout(there: list[str]) -> Part | None:
@@ -125,7 +116,19 @@ def _spheres(frame: pl.DataFrame) -> Part:
         for axis in "xyz":
             told[axis] = [values((1000 * each[axis]).round()) for each in at_times]
         groups.append(told)
-    return {"title": "Spheres at β", "groups": groups}
+    return {"title": "Spheres at β", "groups": groups, "told": _own_words(frame)}
+
+
+def _own_words(frame: pl.DataFrame) -> dict[str, str]:
+    """By β what the spheres stand on: theirs are other particles than those of the lines."""
+    own = frame.group_by("beta").agg(
+        pl.col("particle").n_unique(), pl.col("time").min().alias("start"), pl.col("time").max()
+    )
+    return {
+        f"{beta:g}": f"The spheres are a run of their own: n = {count} particles in d = 3, "
+        f"β = {beta:g}, Q = K = V = I, followed from t = {start:g} to {end:g}."
+        for beta, count, start, end in own.sort("beta").rows()
+    }
 
 
 def _theory(tables: dict[str, pl.DataFrame]) -> list[Part | None]:

@@ -3,7 +3,7 @@
 // panel: a panel of the description, for its title and axes
 // options: {label, hidden: ids of what is not shown, redraw() after one was pressed, tallest}
 // spec: {series: [{id, label, look, points: [{x, y, low, high, open, apart, text, title,
-//        facts: [[label, text]]}], boxes: [{x, minimum, q25, median, q75, maximum}], filledTo}],
+//        facts: [[label, value]]}], boxes: [{x, minimum, q25, median, q75, maximum}], filledTo}],
 //        marks: as the description has them}
 
 function createChart(panel, options) {
@@ -21,7 +21,11 @@ function createChart(panel, options) {
       'aria-label': options.label,
       'aria-roledescription': 'chart; arrow keys read its points, plus and minus zoom, 0 shows all',
     }),
-    legend: el('ul', { class: 'legend', 'aria-label': 'Lines: press to hide or show' }),
+    legend: el('ul', {
+      class: 'legend',
+      role: 'toolbar',
+      'aria-label': 'Lines: press to hide or show',
+    }),
     clip: freshId('clip'),
     cursor: null,
   };
@@ -59,8 +63,8 @@ function toolsOf(chart) {
   );
   return el(
     'div',
-    { class: 'tools' },
-    el('span', { class: 'chart-title' }, panel.title),
+    { class: 'tools', role: 'toolbar', 'aria-label': `View of ${chart.options.label}` },
+    el('span', { class: 'chart-title' }, prose(panel.title)),
     ['x', 'y'].filter((axis) => panel[axis].can_log).map(toggle),
     el(
       'span',

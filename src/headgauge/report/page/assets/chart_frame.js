@@ -31,8 +31,12 @@ function frameOf({ plot, x, y, spec, panel }) {
   const middle = { x: (plot.left + plot.right) / 2, 'text-anchor': 'middle' };
   parts.push(
     svg('path', { class: 'axis', d: `M${plot.left} ${plot.top}V${plot.bottom}H${plot.right}` }),
-    svg('text', { class: 'axis-label', ...middle, y: plot.bottom + 36 }, panel.x.label),
-    svg('text', { class: 'axis-label', x: 4, y: 13 }, panel.y.label),
+    svg(
+      'text',
+      { class: 'axis-label', ...middle, y: plot.bottom + 36 },
+      svgFormulas(panel.x.label),
+    ),
+    svg('text', { class: 'axis-label', x: 4, y: 13 }, svgFormulas(panel.y.label)),
   );
   if (!spec.series.length)
     parts.push(
@@ -48,7 +52,8 @@ function frameOf({ plot, x, y, spec, panel }) {
 function drawMark({ x, y, plot }, { kind, values, label, look }) {
   const [a, b, r] = values;
   const group = dress(svg('g', { class: 'mark' }), look);
-  const words = (left, top) => svg('text', { class: 'mark-label', x: left, y: top }, label || '');
+  const words = (left, top) => 
+    svg('text', { class: 'mark-label', x: left, y: top }, svgFormulas(label || ''));
   const held = (value, ends) => Math.max(ends[0], Math.min(ends[1], value));
   if (kind === 'y')
     group.append(

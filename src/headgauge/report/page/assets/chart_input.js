@@ -79,7 +79,7 @@ function read(chart, found) {
     box.top + y * unit,
     el('strong', { class: 'tip-title' }, title),
     tipLines(panel.equal ? [] : valuesAt(chart, found)),
-    tipLines(found.point.facts),
+    tipLines(found.point.facts.map(([label, value]) => [label, sig(value, 4)])),
   );
 }
 

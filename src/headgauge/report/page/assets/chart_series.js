@@ -122,8 +122,9 @@ function drawLegend(chart) {
       'button',
       { type: 'button', 'aria-pressed': pressed, 'data-series': id, on: { click: press } },
       sign(),
-      el('span', null, label),
+      el('span', null, prose(label)),
     );
   };
-  legend.replaceChildren(...legendOf(chart).map((each) => el('li', null, button(each))));
+  const entry = (each) => el('li', { role: 'none' }, button(each));
+  legend.replaceChildren(...legendOf(chart).map(entry));
 }

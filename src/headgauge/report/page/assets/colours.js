@@ -72,6 +72,6 @@ function colourLegend({ map, ends, said }) {
       { class: 'colour-ends' },
       ends.map((each) => el('span', null, each)),
     ),
-    el('p', null, said),
+    el('p', null, prose(said)),
   );
 }

@@ -1,10 +1,11 @@
 // A figure from its description: panels, switches, caption. None is known here by its name.
 
 // options: {switches above it, clock it follows, valuesOf(name): the list that stands for a name
-//           in place of x or y, tallest chart in pixels, heading: false for none}
+//           in place of x or y, of(): whose values these are, tallest chart in pixels,
+//           heading: false for none}
 function createFigure(description, options = {}) {
   const { name, title, panels } = description;
-  const { switches = createSwitches([]), clock = null } = options;
+  const { switches = createSwitches([]), clock = null, of = null } = options;
   const hidden = new Set(
     panels.flatMap((panel) =>
       (panel.series || []).filter((each) => each.shown === false).map((each) => each.name),
@@ -33,6 +34,7 @@ function createFigure(description, options = {}) {
     panels: () => panels.filter(({ at }) => matches(at, made.state)),
     words: () => [title, choice.words(made.state)].filter(Boolean).join(': '),
   };
+  const settings = () => [of ? of() : '', ...choice.settings(made.state)];
   const said = el('p', { class: 'fallback', role: 'status', hidden: true });
   const caption = el('figcaption');
   const legend = el('div');
@@ -42,8 +44,10 @@ function createFigure(description, options = {}) {
   function show(last) {
     const settled = choice.settle(last);
     made.state = settled.state;
-    said.textContent = settled.said;
-    said.hidden = !settled.said;
+    const alone = made.panels().map((panel) => choice.whyOne(panel, panels, made.state));
+    const notes = unique([settled.said, ...alone]).filter(Boolean);
+    said.replaceChildren(...prose(notes.join(' ')));
+    said.hidden = !notes.length;
     const shownNow = there();
     holder.className = shownNow.length > 1 ? 'charts many' : 'charts';
     holder.replaceChildren(...shownNow.map((view) => view.whole));
@@ -51,23 +55,29 @@ function createFigure(description, options = {}) {
       if (view.panel.rows) showMapPanel(view);
       else showChart(view, specOf(view.panel, made.state, options.valuesOf));
     shareLegend(charts(), legend);
-    caption.textContent = (description.caption || [])
-      .filter((each) => matches(each.at, made.state))
-      .map((each) => each.text)
-      .join(' ');
+    const told = (description.caption || []).filter((each) => matches(each.at, made.state));
+    caption.replaceChildren(...prose(told.map((each) => each.text).join(' ')));
     if (clock) clock.again();
   }
 
   made.whole = el(
     'figure',
     { id: name, 'aria-labelledby': `${name}-title` },
-    el('h3', { id: `${name}-title`, hidden: options.heading === false }, title),
+    el('h3', { id: `${name}-title`, hidden: options.heading === false }, prose(title)),
     choice.boxes.length ? el('div', { class: 'controls' }, choice.boxes) : null,
     said,
     holder,
     legend,
     caption,
+    exportTools({
+      what: title,
+      name: () => [name, ...settings()].join(' '),
+      picture: () => [made.whole, of ? `${title}: ${of()}` : title, choice.words(made.state)],
+      rows: () => there().flatMap((view) => (view.spec ? chartRows(view) : mapRows(view))),
+    }),
   );
+  roving(made.whole, '.tools button, .tools input');
+  roving(made.whole, '.legend button');
   switches.listeners.push(() => show());
   if (clock) clock.follow((time) => charts().forEach((chart) => setNow(chart, time)));
   if (!options.valuesOf) show();
@@ -98,6 +108,39 @@ function specOf(panel, state, valuesOf) {
   return { series, marks };
 }
 
+// What is drawn, as rows of a table; of lines that are hidden it is said.
+function chartRows({ panel, spec, hidden }) {
+  const named = (axis, value) => ((axis.ticks || []).find(([each]) => each === value) || [])[1];
+  return spec.series.flatMap(({ id, label, points, boxes = [] }) =>
+    points.map(({ x, y, low, high, apart, text, title, facts }) => ({
+      panel: panel.title,
+      line: label || id,
+      hidden: hidden.has(id) ? 'yes' : null,
+      'x axis': panel.x.label,
+      x,
+      'x in words': named(panel.x, x),
+      'y axis': panel.y.label,
+      y,
+      'y in words': text || named(panel.y, y),
+      low,
+      high,
+      'off the line': apart ? 'yes' : null,
+      name: title,
+      ...boxes.find((box) => box.x === x),
+      ...Object.fromEntries(facts),
+    })),
+  );
+}
+
+function mapRows({ panel, map, view }) {
+  return map.grid.place.map(([row, column], cell) => ({
+    panel: panel.title,
+    [panel.y.label]: panel.rows[row],
+    [panel.x.label]: panel.columns[column],
+    [view.of]: view.value(cell),
+  }));
+}
+
 // The lists of a series as the points of a chart.
 function seriesOf(series, valuesOf) {
   const list = (name) => {
@@ -118,7 +161,7 @@ function seriesOf(series, valuesOf) {
     title: missing(lists.names[place]) ? null : `“${visible(lists.names[place])}”`,
     facts: facts
       .filter(([, values]) => !missing(values[place]))
-      .map(([label, values]) => [label, sig(values[place], 4)]),
+      .map(([label, values]) => [label, values[place]]),
   }));
   const boxes =
     series.boxes &&

@@ -45,6 +45,19 @@ function seconds(value) {
   return value >= 0.1 ? `${sig(value, 3)} s` : `${sig(1000 * value, 3)} ms`;
 }
 
+const ARXIV = 'https://arxiv.org/abs/';
+
+// A text of ours as a reader should see it: its formulas set, its sources linked.
+function prose(text) {
+  if (typeof text !== 'string') return text;
+  return text
+    .split(/(arXiv \d{4}\.\d{4,5})/)
+    .flatMap((piece, place) =>
+      place % 2
+        ? el('a', { href: ARXIV + piece.slice(6), rel: 'noreferrer' }, piece)
+        : formulas(piece),
+    );
+}
 
 // Columns of lists as rows of objects.
 function rowsOf(columns) {

@@ -15,7 +15,12 @@ function createHeadPanel(heads) {
       ? panel.curves.ns
       : (panel.curves.measures[name] || []).map((each) => each[panel.number]);
   if (heads.figure)
-    panel.figure = createFigure(heads.figure, { valuesOf, tallest: 280, heading: false });
+    panel.figure = createFigure(heads.figure, {
+      valuesOf,
+      of: () => `${heads.names[panel.number]}, ${panel.curves.words}`,
+      tallest: 280,
+      heading: false,
+    });
   return panel;
 }
 
@@ -54,7 +59,7 @@ function headVerdicts(heads, number) {
         : el(
             'p',
             null,
-            `${what}: `,
+            prose(`${what}: `),
             el('b', null, sig(row.number, 4)),
             `, ${row.direction} the threshold ${sig(row.threshold)}`,
             missing(row.flips) ? '' : `; ${percent(row.flips)} of ${row.windows} windows differ`,
@@ -68,10 +73,10 @@ function headVerdicts(heads, number) {
         ? el(
             'p',
             { class: 'where' },
-            missing(row.threshold) ? row.source : `Threshold: ${row.source}`,
+            prose(missing(row.threshold) ? row.source : `Threshold: ${row.source}`),
           )
         : null,
-      row.remedy ? el('p', { class: 'remedy' }, row.remedy, mostTokens(row)) : null,
+      row.remedy ? el('p', { class: 'remedy' }, prose(row.remedy), mostTokens(row)) : null,
     );
   });
 }
@@ -121,7 +126,7 @@ function headMeasures(heads, number) {
     { title: over ? 'All windows' : 'Value', kind: 'lines', right: true },
     ...windows.map((title) => ({ title, right: true })),
   ];
-  return table({ label: 'Measures of the head', look: 'dense', columns, rows }).whole;
+  return table({ label: `Measures of ${heads.names[number]}`, look: 'dense', columns, rows }).whole;
 }
 
 function headSamples(heads, number) {

@@ -121,6 +121,7 @@ function headsPart(given) {
         legend,
         el('div', { class: 'map-scroll' }, map.picture),
         el('p', { class: 'where' }, 'Press a cell to open its head.'),
+        mapTools(map),
       ),
       panel.whole,
     ),
@@ -154,6 +155,7 @@ function whatOptions({ measures, over_n: overN }) {
 function verdictView(verdictsOf) {
   return {
     title: 'Verdicts',
+    value: (number) => verdictsOf[number].join('; '),
     stripes: (number) =>
       (verdictsOf[number].length ? verdictsOf[number] : ['incomplete']).map(stripeOf),
     text: (number) => verdictsOf[number].join(', ') || 'no verdict',
@@ -172,6 +174,7 @@ function measureView(heads, what, curves, n) {
   const title = isCurve ? `${measure.title} at N = ${n}` : measure.title;
   return {
     title,
+    value: (number) => values[number],
     colour: (number) => scaleOf.colour(values[number]),
     text: (number) => `${title}: ${missing(values[number]) ? 'not measured' : sig(values[number])}`,
     legend: el(

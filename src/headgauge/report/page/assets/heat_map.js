@@ -42,13 +42,15 @@ function createMapPanel(panel, label) {
     title: label,
     text: (cell) =>
       verdicts ? at(verdicts, cell).join(', ') : `${measure.title}: ${sig(at(values, cell), 4)}`,
+    of: measure.title,
+    value: (cell) => (verdicts ? at(verdicts, cell).join('; ') : at(values, cell)),
     colour: (cell) => scaleOf.colour(at(values, cell)),
     stripes: (cell) => (verdicts ? at(verdicts, cell).map(stripeOf) : null),
   };
   const whole = el(
     'div',
     { class: 'chart-whole' },
-    el('p', { class: 'chart-title' }, panel.title),
+    el('p', { class: 'chart-title' }, prose(panel.title)),
     el('div', { class: 'map-legend' }, verdicts ? null : colourLegend(scaleOf)),
     el('div', { class: 'map-scroll' }, map.picture),
   );
@@ -137,7 +139,7 @@ function labels(grid, { left, wide, high, topOf, bottom, several }) {
         ),
       );
   });
-  parts.push(svg('text', { class: 'axis-label', x: 2, y: 13 }, grid.corner));
+  parts.push(svg('text', { class: 'axis-label', x: 2, y: 13 }, svgFormulas(grid.corner)));
   if (several)
     for (const [name, first] of grid.blocks)
       parts.push(svg('text', { class: 'tick', x: left, y: topOf(first) - 5 }, name));

@@ -30,6 +30,7 @@ function ledgerPart({ claims }) {
     );
   }
   show('');
+  roving(list, 'summary, a');
   return el('div', null, el('div', { class: 'controls' }, pick.whole, openAll), list);
 }
 
@@ -44,8 +45,8 @@ function claimRow(claim) {
       el(
         'span',
         { class: 'claim-text' },
-        claim.statement,
-        el('span', { class: 'where' }, `${claim.where}; seen in ${claim.seen_in}`),
+        prose(claim.statement),
+        el('span', { class: 'where' }, prose(`${claim.where}; seen in ${claim.seen_in}`)),
       ),
       badge(claim.verdict),
     ),
@@ -53,9 +54,9 @@ function claimRow(claim) {
       'dl',
       null,
       el('dt', null, 'Why'),
-      el('dd', null, claim.because || DASH),
+      el('dd', null, prose(claim.because || DASH)),
       el('dt', null, 'What holds'),
-      el('dd', null, claim.corrected || DASH),
+      el('dd', null, prose(claim.corrected || DASH)),
     ),
   );
 }

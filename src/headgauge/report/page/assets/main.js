@@ -38,12 +38,12 @@ function setUpTheme() {
 
 // What a section is made of. Each makes an element, or {whole, and what others may ask of it}.
 const PARTS = {
-  text: ({ text, id, lead }) => el('p', { id, class: lead ? 'lead' : null }, text),
+  text: ({ text, id, lead }) => el('p', { id, class: lead ? 'lead' : null }, prose(text)),
   notes: ({ lines }) =>
     el(
       'ul',
       { class: 'notes' },
-      lines.map((line) => el('li', null, line)),
+      lines.map((line) => el('li', null, prose(line))),
     ),
   details: ({ summary, parts }) =>
     el('details', { class: 'behind' }, el('summary', null, summary), parts.map(partOf)),
@@ -87,7 +87,7 @@ function glossaryPart({ terms }) {
     el(
       'dl',
       { class: 'facts' },
-      terms.map(([term, words]) => [el('dt', null, term), el('dd', null, words)]),
+      terms.map(([term, words]) => [el('dt', null, prose(term)), el('dd', null, prose(words))]),
     ),
   );
 }
@@ -101,7 +101,7 @@ function findingPart({ text }) {
     el(
       'p',
       null,
-      parts.map((part, turn) => (turn % 2 ? headLink(part) : part)),
+      parts.map((part, turn) => (turn % 2 ? headLink(part) : prose(part))),
     ),
   );
 }
@@ -112,6 +112,7 @@ function build() {
   for (const { id, title, parts } of DATA.sections)
     main.append(section(id, title, parts.map(partOf)));
   if (HEADS.made) HEADS.made.started();
+  main.querySelectorAll('.chips').forEach((each) => roving(each, 'a, button'));
   const links = [['top', 'Top'], ...DATA.sections.map(({ id, nav }) => [id, nav])];
   document.getElementById('nav').append(
     el(

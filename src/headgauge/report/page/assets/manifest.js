@@ -3,7 +3,7 @@
 function manifestPart({ manifest }) {
   const plain = Object.entries(manifest).filter(([, value]) => !isNested(value));
   const nested = Object.entries(manifest).filter(([, value]) => isNested(value));
-  return el(
+  const whole = el(
     'div',
     null,
     keyValues(Object.fromEntries(plain)),
@@ -22,6 +22,7 @@ function manifestPart({ manifest }) {
       el('pre', { tabindex: '0' }, JSON.stringify(manifest, null, 2)),
     ),
   );
+  return roving(whole, 'summary');
 }
 
 function isNested(value) {

@@ -95,12 +95,15 @@ function createMatrix({ window: number, query, key, rows }, streams) {
       'div',
       { class: 'controls' },
       matrix.legend,
-      el(
-        'span',
-        { class: 'zoomers' },
-        zoomer('+', 'Zoom in', 2),
-        zoomer('−', 'Zoom out', 0.5),
-        zoomer('All', 'Show the whole matrix', 0),
+      roving(
+        el(
+          'span',
+          { class: 'zoomers', role: 'toolbar', 'aria-label': 'Zoom of the matrix' },
+          zoomer('+', 'Zoom in', 2),
+          zoomer('−', 'Zoom out', 0.5),
+          zoomer('All', 'Show the whole matrix', 0),
+        ),
+        'button',
       ),
     ),
     matrix.picture,

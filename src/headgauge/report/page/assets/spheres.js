@@ -1,7 +1,9 @@
 // Points on spheres over time, seen from one side; all spheres turn together.
 //
-// groups: [{at: setting, name, title, look, times, x, y, z: by time a list over the points}]
+// groups: [{at: setting, name, title, look, times, x, y, z: by time a list over the points, in
+//           thousandths}], told: by setting what they stand on
 
+const UNIT = 1000;
 const STEP_OF_TURN = 0.12; // radians, a press of a key
 const GREAT_CIRCLES = [
   (a) => [Math.cos(a), Math.sin(a), 0],
@@ -9,7 +11,7 @@ const GREAT_CIRCLES = [
   (a) => [0, Math.cos(a), Math.sin(a)],
 ];
 
-function createSpheres({ title, groups }, clock) {
+function createSpheres({ title, groups, told }, clock) {
   const turn = firstTurn(groups);
   const row = el('div', {
     class: 'spheres',
@@ -17,8 +19,7 @@ function createSpheres({ title, groups }, clock) {
     tabindex: '0',
     'aria-label': 'Spheres: drag or use the arrow keys to turn them all',
   });
-  const told = el('p', { class: 'where', role: 'status' });
-  const end = groups.reduce((most, { times }) => Math.max(most, times[times.length - 1]), 0);
+  const own = el('p', { class: 'where' });
   let spheres = [];
   let time = 0;
   const settings = unique(groups.map(({ at }) => at));
@@ -29,11 +30,11 @@ function createSpheres({ title, groups }, clock) {
   function show() {
     spheres = groups.filter(({ at }) => at === pick.box.value).map(createSphere);
     row.replaceChildren(...spheres.map((each) => each.whole));
+    own.textContent = told[pick.box.value];
     place();
   }
   function place() {
     spheres.forEach((each) => placeSphere(each, time, turn));
-    told.textContent = time > end * 1.0001 ? `The spheres were followed to t = ${sig(end)}.` : '';
   }
   function turnBy(right, down) {
     turn.yaw += right;
@@ -46,7 +47,22 @@ function createSpheres({ title, groups }, clock) {
     time = now;
     place();
   });
-  return el('div', null, pick.whole, row, told);
+  const saved = exportTools({
+    what: 'the spheres',
+    name: () => `spheres ${title} ${pick.box.value} t ${sig(time, 3)}`,
+    picture: () => [row, `Particles at t = ${sig(time, 3)}`, own.textContent],
+    rows: () => spheres.flatMap(({ group }) => sphereRows(group)),
+  });
+  return el('div', null, pick.whole, row, own, saved);
+}
+
+// Every particle at every stored time, in units of the radius.
+function sphereRows({ title, at, times, x, y, z }) {
+  const of = (t, place, particle) => {
+    const [a, b, c] = [x, y, z].map((axis) => axis[place][particle] / UNIT);
+    return { scheme: title, β: Number(at), t, particle, x: a, y: b, z: c };
+  };
+  return times.flatMap((t, place) => x[place].map((_, particle) => of(t, place, particle)));
 }
 
 function turnable(row, turnBy) {

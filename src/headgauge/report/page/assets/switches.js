@@ -77,9 +77,11 @@ function createChoice(description, shared, changed) {
       return { ...pick, name, options };
     });
   // Of a switch that changes nothing here nothing is said.
-  const words = (state) =>
+  const matter = ({ name, options }) =>
+    options.length > 1 && places.some((each) => name in each);
+  const words = (state, named = all.map(({ name }) => name)) =>
     all
-      .filter(({ name, options }) => options.length > 1 && places.some((each) => name in each))
+      .filter((each) => matter(each) && named.includes(each.name))
       .map(({ name, title, options }) => {
         const [, text] = options.find(([value]) => value === state[name]) || ['', DASH];
         return `${title}: ${text}`;
@@ -109,5 +111,35 @@ function createChoice(description, shared, changed) {
       : `Not measured for ${words(meant)}; shown: ${words(state)}.`;
     return { state, said };
   }
-  return { boxes: picks.map((each) => each.whole), settle, words };
+  const settings = (state) => all.filter(matter).map(({ name }) => state[name]);
+
+  // Why a panel has one point where at another setting it has a line.
+  function whyOne(panel, panels, state) {
+    const { x } = panel;
+    const is = (each) =>
+      each === panel || (each.at && each.x.label === x.label && each.y.label === panel.y.label);
+    const lines = panels.filter(is).flatMap(({ series = [], at }) =>
+      series.map((each) => ({
+        at: { ...at, ...each.at },
+        xs: unique([...each.x].filter((_, place) => !missing(each.y[place]))),
+      })),
+    );
+    const switched = lines.filter(({ at, xs }) => Object.keys(at).length && xs.length);
+    const here = unique(switched.filter(({ at }) => matches(at, state)).flatMap(({ xs }) => xs));
+    const longer = switched.filter(({ xs }) => xs.length > 1);
+    if (here.length !== 1 || !longer.length) return '';
+    const order = all.map(({ name }) => name);
+    const near = closest(
+      longer.map(({ at }) => at),
+      state,
+      order,
+    );
+    const apart = order.filter((name) => name in near && near[name] !== state[name]);
+    const [there, name] = [longer.find(({ at }) => at === near).xs, x.short || x.label];
+    return (
+      `One point: measured only at ${name} = ${tickName(x, here[0])} for ${words(state, apart)}; ` +
+      `at ${there.length} values of ${name} for ${words(near, apart)}.`
+    );
+  }
+  return { boxes: picks.map((each) => each.whole), settle, words, settings, whyOne };
 }

@@ -5,7 +5,7 @@
 //  filter: {title, id, options: [[value, text]], of: value or values by row, counted}}
 // A cell {value, note} has its note below.
 
-const told = (cell) => (missing(cell) ? DASH : String(cell));
+const told = (cell) => (missing(cell) ? DASH : prose(String(cell)));
 const FORMATS = {
   text: told,
   words: told,
@@ -32,7 +32,7 @@ const isRight = ({ kind = 'text', right }) => right || !LEFT.includes(kind);
 // [class, text, badge beside it]; a badge may also stand alone.
 function tableLine([kind, text, word]) {
   if (kind === 'badge') return badge(text);
-  return el('p', { class: kind || null }, text, word ? [' ', badge(word)] : null);
+  return el('p', { class: kind || null }, prose(text), word ? [' ', badge(word)] : null);
 }
 
 // open(cell): what pressing a cell of the kind `link` does; its cells are [number, text].
@@ -52,7 +52,7 @@ function table(description, open) {
   function show() {
     let numbers = state.rows.map((_, number) => number);
     if (filter && state.wanted)
-      numbers = numbers.filter((number) => [filter.of[number]].flat().includes(state.wanted));
+      numbers = numbers.filter((number) => isWanted(filter, number, state.wanted));
     if (state.by !== null) numbers = sortedBy(state.rows, numbers, state.by, state.down);
     body.replaceChildren(
       ...numbers.map((number) => tableRow(description, state.rows[number], number, open)),
@@ -77,28 +77,28 @@ function table(description, open) {
     [[state.wanted]] = filter.options;
   }
   show();
+  const what = description.label || description.title;
+  const region = el(
+    'div',
+    { class: `scroll${description.tall ? ' tall' : ''}`, role: 'region', 'aria-label': what },
+    el('table', { class: description.look }, el('thead', null, el('tr', null, heads)), body),
+  );
+  // What does not scroll is no stop on the way through the page.
+  new ResizeObserver(() => {
+    const { scrollWidth, clientWidth, scrollHeight, clientHeight } = region;
+    region.tabIndex = scrollWidth > clientWidth || scrollHeight > clientHeight ? 0 : -1;
+  }).observe(region);
+  roving(region, '.sort');
+  roving(body, '.link, .chip, a');
   return {
     whole: el(
       'div',
       { class: 'table-whole', id: description.id },
-      description.title ? el('h3', null, description.title) : null,
-      description.text ? el('p', null, description.text) : null,
+      description.title ? el('h3', null, prose(description.title)) : null,
+      description.text ? el('p', null, prose(description.text)) : null,
       pick ? el('div', { class: 'controls' }, pick.whole, count) : null,
-      el(
-        'div',
-        {
-          class: `scroll${description.tall ? ' tall' : ''}`,
-          tabindex: '0',
-          role: 'region',
-          'aria-label': description.label || description.title,
-        },
-        el(
-          'table',
-          { class: description.look },
-          el('thead', null, el('tr', null, heads)),
-          body,
-        ),
-      ),
+      region,
+      exportTools({ what, name: () => what, rows: () => csvRows(description, state) }),
     ),
     update(wanted) {
       state.rows = wanted;
@@ -112,8 +112,48 @@ function table(description, open) {
   };
 }
 
+const isWanted = ({ of }, number, wanted) => [of[number]].flat().includes(wanted);
+
+// All rows as they are stored; where some are filtered out it says which are shown.
+function csvRows({ columns, filter }, { rows, wanted }) {
+  return rows.map((row, number) => {
+    const cells = columns.map((column, place) => csvCells(column, row[place]));
+    const shown = filter && (!wanted || isWanted(filter, number, wanted) ? 'yes' : 'no');
+    return Object.assign({}, ...cells, shown && { shown });
+  });
+}
+
+// A cell of several numbers has a column for each.
+const CSV_PARTS = {
+  interval: ['', ', low', ', high'],
+  span: [', from', ', to'],
+  share: ['', ', of'],
+  times: ['', ', times'],
+  chip: ['', ', heads', ', share'],
+};
+const CSV_UNITS = { percent: ' (share)', seconds: ' (s)' };
+
+function csvCells({ title = 'marked', kind = 'text' }, cell) {
+  if (cell && cell.note)
+    return { ...csvCells({ title, kind }, cell.value), [`${title}, note`]: cell.note };
+  if (kind in CSV_PARTS)
+    return Object.fromEntries(
+      CSV_PARTS[kind].map((part, place) => [title + part, (cell || [])[place]]),
+    );
+  const line = ([, text, word]) => [text, word].filter(Boolean).join(' ');
+  const texts = {
+    verdicts: () => cell.join('; '),
+    lines: () => cell.map(line).join('; '),
+    link: () => cell[1],
+    heads: () => cell.map(([name, number]) => `${name} ${number}`).join('; '),
+    scheme: () => (DATA.words.schemes[cell] || { title: cell }).title,
+  };
+  return { [title + (CSV_UNITS[kind] || '')]: texts[kind] ? texts[kind]() : cell };
+}
+
 function headCell(column, sort) {
-  const { title, hint, sorts } = column;
+  const { hint, sorts } = column;
+  const title = prose(column.title);
   return el(
     'th',
     { scope: 'col', class: isRight(column) ? 'number' : null, title: hint },
@@ -139,7 +179,7 @@ function tableCell({ kind = 'text', digits }, cell, open) {
     return el('button', { type: 'button', class: 'link', ...press }, text);
   }
   if (cell && cell.note)
-    return [tableCell({ kind, digits }, cell.value), el('p', { class: 'where' }, cell.note)];
+    return [tableCell({ kind, digits }, cell.value), el('p', { class: 'where' }, prose(cell.note))];
   return FORMATS[kind](cell, digits);
 }
 

@@ -32,7 +32,7 @@ function tipLines(lines) {
         'dt',
         { class: look && look.strong ? 'strong' : null },
         look && look.swatch ? look.swatch : null,
-        label,
+        prose(label),
       ),
       el('dd', { class: look && look.strong ? 'strong' : null }, value),
     ]),
