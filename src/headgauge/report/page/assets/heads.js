@@ -159,7 +159,12 @@ function verdictView(verdictsOf) {
     stripes: (number) =>
       (verdictsOf[number].length ? verdictsOf[number] : ['incomplete']).map(stripeOf),
     text: (number) => verdictsOf[number].join(', ') || 'no verdict',
-    legend: '',
+    // On the page the chips tell the letters; a picture goes without them.
+    legend: el(
+      'ul',
+      { class: 'verdict-legend' },
+      unique(verdictsOf.flat()).map((name) => el('li', null, verdictBadge(name))),
+    ),
   };
 }
 

@@ -45,14 +45,16 @@ function claimRow(claim) {
       el(
         'span',
         { class: 'claim-text' },
-        prose(claim.statement),
-        el('span', { class: 'where' }, prose(`${claim.where}; seen in ${claim.seen_in}`)),
+        formulas(claim.statement),
+        el('span', { class: 'where' }, formulas(claim.where)),
       ),
       badge(claim.verdict),
     ),
     el(
       'dl',
       null,
+      el('dt', null, 'Seen in'),
+      el('dd', null, prose(claim.seen_in)),
       el('dt', null, 'Why'),
       el('dd', null, prose(claim.because || DASH)),
       el('dt', null, 'What holds'),

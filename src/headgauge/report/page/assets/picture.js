@@ -5,7 +5,7 @@
 const NOT_DRAWN =
   'h3, select, label, .controls, .save, .zoomers, .now, .cursor, .selecting, ' +
   '.map-side > .where, ' +
-  'button[aria-pressed="false"]';
+  '.legend button[aria-pressed="false"]';
 // What a style says of a shape, and what holds where nothing is said.
 const UNSAID = {
   fill: 'rgb(0, 0, 0)',
@@ -36,10 +36,12 @@ function inLight(make) {
 }
 
 function pictureOf(whole, ...headings) {
+  whole.classList.add('drawn');
   const parts = [...whole.querySelectorAll('*')]
     .filter((each) => !each.closest(NOT_DRAWN) && !each.parentNode.closest('svg'))
     .filter((each) => each.checkVisibility())
     .flatMap(partsOf);
+  whole.classList.remove('drawn');
   const end = (side, far, room) => far(...parts.map(({ box }) => box[side])) + room;
   const { fontFamily } = getComputedStyle(whole);
   const lines = headings.filter(Boolean).map((words, place) => {
