@@ -64,6 +64,7 @@ docs: $(READY)
 	mv docs/claims.md.new docs/claims.md
 	$(BIN)/python -m headgauge.runs.page < docs/results.md > docs/results.md.new
 	mv docs/results.md.new docs/results.md
+	$(BIN)/python -m docs.parts
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
