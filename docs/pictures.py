@@ -1,6 +1,6 @@
 """The pictures of these pages, taken from finished runs: `python -m docs.pictures RUN …`.
 
-    headgauge scan --depth        page.png, heads.png, curves.png, head.png, depth.png
+    headgauge scan --depth        page.png, map.png, heads.png, curves.png, head.png, depth.png
     headgauge reproduce           paper.png
     headgauge simulate            dynamics.png
 
@@ -9,19 +9,23 @@ page is opened in Chromium (`make browser`), with the head that start-here.md sp
 """
 
 import shutil
-import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
 
 import headgauge
 from headgauge.scanning import ScanResult
 
 IMAGES = Path(__file__).parent / "images"
 HEAD = (18, 7)
-WIDTH, HEIGHT = 1280, 1150  # of the page's first screen
+# The page's top, and its map with the head beside it: where in the page, and how high.
+SHOTS = {"page": ("", 1150), "map": (f"#L{HEAD[0]}H{HEAD[1]}", 800)}
 COPIED = ("heads", "curves", "depth", "paper", "dynamics")
 
 
@@ -33,22 +37,30 @@ def take(folder: Path) -> None:
             keep(drawn, IMAGES / drawn.name)
     if isinstance(run, ScanResult):
         with tempfile.TemporaryDirectory() as place:
-            shot = Path(place, "page.png")
-            screenshot(f"{page.resolve().as_uri()}#L{HEAD[0]}H{HEAD[1]}", shot)
-            keep(shot, IMAGES / shot.name)
-            headgauge.plot(run, *HEAD).savefig(Path(place, "head.png"), dpi=110)
-            keep(Path(place, "head.png"), IMAGES / "head.png")
+            taken = {name: Path(place, f"{name}.png") for name in (*SHOTS, "head")}
+            headgauge.plot(run, *HEAD).savefig(taken["head"], dpi=110)
+            screenshots(page.resolve().as_uri(), taken)
+            for shot in taken.values():
+                keep(shot, IMAGES / shot.name)
 
 
-def screenshot(address: str, target: Path) -> None:
-    browser = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("no Chromium")
-    asked = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    asked += [f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={target}"]
-    subprocess.run(
-        [browser, *asked, "--virtual-time-budget=5000", address],
-        check=True,
-        stderr=subprocess.DEVNULL,
-    )
+def screenshots(address: str, targets: Mapping[str, Path]) -> None:
+    program = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("no Chromium")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(argument)
+    browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        for name, (place, height) in SHOTS.items():
+            size = {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            browser.get("about:blank")  # else only the place in the page would change
+            browser.get(address + place)
+            time.sleep(2)
+            browser.save_screenshot(str(targets[name]))
+    finally:
+        browser.quit()
 
 
 def keep(source: Path, target: Path) -> None:
