@@ -88,8 +88,10 @@ def render(page: str) -> str:
     return marked.sub(lambda found: f"{found[1]}\n{PARTS[found[2]]()}\n", page)
 
 
-if __name__ == "__main__":
+def write() -> None:
     for file in HERE.glob("*.md"):
-        text = file.read_text(encoding="utf-8")
-        if (made := render(text)) != text:
-            file.write_text(made, encoding="utf-8")
+        file.write_text(render(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
