@@ -20,8 +20,10 @@ def test_the_wheel_has_every_file(tmp_path):
         about = f"headgauge-{headgauge.__version__}.dist-info"
         assert b"headgauge = headgauge.__main__:main" in wheel.read(f"{about}/entry_points.txt")
     source = ROOT / "src"
-    files = (path for path in source.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    needed = {path.relative_to(source).as_posix() for path in files}
+    files = (path for path in source.rglob("*") if path.is_file())
+    needed = {
+        path.relative_to(source).as_posix() for path in files if "__pycache__" not in path.parts
+    }
     assert sum(path.startswith("headgauge/report/page/assets/") for path in needed) > 20
     assert {path for path in inside if not path.startswith(about)} == needed
 
