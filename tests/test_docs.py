@@ -116,7 +116,7 @@ def place(as_users_run: None, tmp_path_factory: pytest.TempPathFactory) -> Itera
     (toml,) = [block for block in blocks("toml") if block.page == "docs/verdicts.md"]
     (folder / "mine.toml").write_text(toml.text)
     with chdir(folder), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setenv("HEADGAUGE_CACHE_DIR", str(folder / "cache"))  # one of them clears it
         _undraw(patch)
         mine = "headgauge scan --text mine.txt --out runs/mine"
         assert [run(smaller(line, whole=True)) for line in (*FIRST, mine)] == [0, 0, 0]
