@@ -53,14 +53,8 @@ def rules() -> str:
     rows = []
     for rule in map(normalizers.describe, normalizers.names()):
         given = ", ".join(f"{name}={value}" for name, value in rule.parameters.items())
-        facts = {
-            "sums to one": rule.sums_to_one,
-            "sparse": rule.sparse,
-            "form F": rule.form_f,
-            "knows n": rule.uses_length,
-        }
-        held = ", ".join(fact for fact, holds in facts.items() if holds) or "–"
-        rows.append((f"`{rule.name}`", given, rule.formula, held, rule.jacobian_bound, rule.source))
+        facts = (rule.formula, rule.properties, rule.jacobian_bound, rule.source)
+        rows.append((f"`{rule.name}`", given, *facts))
     return table(("rule", "parameters", "weights", "properties", "‖Jacobian‖", "source"), rows)
 
 
