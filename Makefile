@@ -23,7 +23,7 @@ $(READY): pyproject.toml constraints.txt
 # Where Python may not keep what it compiles (PYTHONDONTWRITEBYTECODE, as in many containers), each
 # process would compile torch and transformers for itself: ten seconds at every start. Templates
 # among the files are no Python, which is no fault.
-	-@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $(READY)
 
 run: $(READY)

@@ -1,6 +1,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from headgauge import __version__
 from headgauge.errors import InputError
 from headgauge.runs import (
     Data,
@@ -280,12 +282,30 @@ def test_a_folder_with_other_files_is_refused(tmp_path):
     assert sorted(place.name for place in tmp_path.iterdir()) == ["data", "thesis.tex"]
 
 
-@pytest.mark.parametrize("content", ["{", '{"format": "other 1"}', '{"format": "headgauge run 1"}'])
-def test_another_manifest_is_refused(content, tmp_path):
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("{", "is damaged"),
+        ('{"format": 1}', "is damaged"),
+        ("{}", "has no format number, and headgauge VERSION reads format 1: choose another folder"),
+        ('{"format": "other 1"}', "has no format number"),
+        ('{"format": 0}', "has format 0, and headgauge VERSION reads format 1: make the run again"),
+        ('{"format": 2}', "has format 2, and headgauge VERSION reads format 1: update headgauge"),
+    ],
+)
+def test_another_manifest_is_refused(content, line, tmp_path):
     (tmp_path / "manifest.json").write_text(content)
     for call in (lambda: RunFolder.open(tmp_path, {}), lambda: load_run(tmp_path)):
-        with pytest.raises(InputError, match=r"manifest\.json is (damaged|not of the form)"):
+        with pytest.raises(InputError, match=re.escape(line.replace("VERSION", __version__))):
             call()
+
+
+def test_a_run_whose_format_is_a_text_is_read(made):
+    """As the first runs have it."""
+    file = made / "manifest.json"
+    file.write_text(file.read_text().replace('"format": 1', '"format": "headgauge run 1"'))
+    assert "headgauge run 1" in file.read_text()
+    assert load_run(made).manifest["format"] == 1
 
 
 def test_a_file_is_no_folder(tmp_path):

@@ -39,12 +39,5 @@ def _print_table(rules: list["Facts"]) -> None:
             name.append(f"\n{parameter}={default}", style="not bold")
         what = Text(f"{rule.formula}\n")
         what.append(f"‖J‖: {rule.jacobian_bound}", style="dim")
-        facts = {
-            "sums to one": rule.sums_to_one,
-            "sparse": rule.sparse,
-            "form F": rule.form_f,
-            "knows n": rule.uses_length,
-        }
-        properties = ", ".join(word for word, holds in facts.items() if holds) or "–"
-        table.add_row(name, what, Text(f"{properties}\n{rule.source}"))
+        table.add_row(name, what, Text(f"{rule.properties}\n{rule.source}"))
     stdout().print(table)

@@ -29,6 +29,17 @@ class Facts:
     uses_length: bool
     jacobian_bound: str
 
+    @property
+    def properties(self) -> str:
+        """Those that hold, in words."""
+        words = {
+            "sums to one": self.sums_to_one,
+            "sparse": self.sparse,
+            "form F": self.form_f,
+            "knows n": self.uses_length,
+        }
+        return ", ".join(word for word, holds in words.items() if holds) or "–"
+
 
 def limited(default: Number, wanted: str, holds: Callable[[Any], bool | Tensor]) -> Any:
     """A parameter that must be what `wanted` says, which is where `holds` is true."""

@@ -14,7 +14,7 @@ from typing import Any, Literal, NotRequired, Required, TypedDict
 from headgauge.runs.environment import Hardware, SourceCode, hardware, software, source_code
 from headgauge.runs.json_files import plain
 
-FORMAT = "headgauge run 1"
+FORMAT = 1  # of a run's folder: one more where versions before and after cannot read each other's
 NotFinite = Literal["nan", "inf", "-inf"]
 
 
@@ -121,7 +121,7 @@ class Outlook(TypedDict):
 class Manifest(TypedDict):
     """What manifest.json holds, in this order."""
 
-    format: str  # "headgauge run 1"
+    format: int  # of the folder; a version reads its own
     status: Literal["running", "finished"]
     research_type: str
     pseudocode: str  # which algorithms of the paper the tables correspond to

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from headgauge import __version__
 from headgauge.atomic import WRITING, check_name, locked
 from headgauge.errors import InputError
 from headgauge.runs.json_files import check_form, plain, read_json, write_json
@@ -23,12 +24,25 @@ def find_manifest(path: Path) -> Manifest | None:
         found = read_json(path / MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    if found.get("format") != FORMAT:
-        raise InputError(
-            f"{path / MANIFEST} is not of the form {FORMAT!r}: choose another folder or remove it"
-        )
+    found["format"] = _readable(path, found.get("format"))
     check_form(path / MANIFEST, found, Manifest)
     return cast(Manifest, found)
+
+
+def _readable(path: Path, written: Any) -> int:
+    """The format of a run that this version reads; of another, what it is and what to do."""
+    number = 1 if written == "headgauge run 1" else written  # the first was a text at first
+    if type(number) is not int:
+        has, remedy = "no format number", "choose another folder, or make the run again"
+    elif number < FORMAT:
+        has, remedy = f"format {number}", "make the run again, in a new folder"
+    elif number > FORMAT:
+        has, remedy = f"format {number}", "update headgauge"
+    else:
+        return number
+    raise InputError(
+        f"{path / MANIFEST} has {has}, and headgauge {__version__} reads format {FORMAT}: {remedy}"
+    )
 
 
 def begin_or_take_up(path: Path, settings: Mapping[str, Any]) -> Manifest:

@@ -11,10 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from headgauge import __version__
 from headgauge.atomic import whole_file
 from headgauge.errors import InputError
 from headgauge.runs.columns import columns
-from headgauge.runs.manifest import TableRecord
+from headgauge.runs.manifest import FORMAT, TableRecord
 from headgauge.runs.schema import frame_schema
 
 AGAIN = "repeat the command that made the run"
@@ -77,7 +78,10 @@ def check_table(row: type, path: Path, written: str | None = None) -> None:
     except pl.exceptions.PolarsError:
         raise InputError(f"{path} is damaged: no parquet file; {AGAIN}") from None
     if problem:
-        raise InputError(f"{path} is not a table of this version: {problem}; {AGAIN}")
+        raise InputError(
+            f"{path} has other columns than format {FORMAT} in headgauge {__version__}: {problem}; "
+            f"{AGAIN}, or read it with the version that its manifest.json names"
+        )
 
 
 def scan_table(row: type, path: Path, written: str | None = None) -> pl.LazyFrame:

@@ -1,0 +1,91 @@
+"""Parts of pages that are made from the code, between `<!-- NAME -->` and `<!-- end -->`:
+`python -m docs.parts` writes them anew."""
+
+import importlib
+import importlib.util
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from docs.tables import table
+from headgauge import normalizers
+from headgauge.cli.app import app
+from headgauge.registry import measures
+from headgauge.registry.entry import Entry
+from headgauge.scanning.thresholds import DEFAULT
+
+HERE = Path(__file__).parent
+COMMANDS: Mapping[str, Any] = getattr(typer.main.get_command(app), "commands")  # noqa: B009
+
+
+def options(command: str) -> str:
+    """What `--help` lists."""
+    rows = []
+    for each in COMMANDS[command].params:
+        named = ", ".join(f"`{flag}`" for flag in each.opts if flag.startswith("-"))
+        shown = each.default not in (None, False, ()) and each.show_default
+        default = f" Default: {each.default}." if shown else ""
+        rows.append((named or each.name.upper(), f"{each.help}{default}"))
+    return table(("option", "what it does"), rows)
+
+
+def entries(known: Mapping[str, Entry]) -> str:
+    rows = [
+        (f"`{name}`", each.title, each.symbol, each.unit, each.explanation, each.source)
+        for name, each in known.items()
+    ]
+    return table(("column", "measure", "symbol", "unit and limits", "what it is", "source"), rows)
+
+
+def thresholds() -> str:
+    rows = [
+        (each.verdict, f"{each.what} {each.direction} {each.value:g}", each.source, each.remedy)
+        for each in DEFAULT
+    ]
+    return table(("verdict", "holds where", "where the line comes from", "what to do"), rows)
+
+
+def rules() -> str:
+    rows = []
+    for rule in map(normalizers.describe, normalizers.names()):
+        given = ", ".join(f"{name}={value}" for name, value in rule.parameters.items())
+        facts = (rule.formula, rule.properties, rule.jacobian_bound, rule.source)
+        rows.append((f"`{rule.name}`", given, *facts))
+    return table(("rule", "parameters", "weights", "properties", "‖Jacobian‖", "source"), rows)
+
+
+def glossary() -> str:
+    """The terms that pages explain, where the registry has them."""
+    if importlib.util.find_spec("headgauge.registry.glossary") is None:
+        return ""
+    known = importlib.import_module("headgauge.registry.glossary").GLOSSARY
+    return table(("term", "what it means"), [(each.term, each.words) for each in known])
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    **{f"options of {command}": partial(options, command) for command in COMMANDS},
+    "measures of a head": partial(entries, measures.HEAD_MEASURES),
+    "measures over N": partial(entries, measures.CURVES),
+    "thresholds": thresholds,
+    "rules": rules,
+    "glossary": glossary,
+}
+
+
+def render(page: str) -> str:
+    """The page with its parts as the code has them now."""
+    marked = re.compile(rf"(<!-- ({'|'.join(PARTS)}) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+    return marked.sub(lambda found: f"{found[1]}\n{PARTS[found[2]]()}\n", page)
+
+
+def write() -> None:
+    for file in HERE.glob("*.md"):
+        file.write_text(render(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,78 @@
+"""The pictures of these pages, taken from finished runs: `python -m docs.pictures RUN …`.
+
+    headgauge scan --depth        page.png, map.png, heads.png, curves.png, head.png, depth.png
+    headgauge reproduce           paper.png
+    headgauge simulate            dynamics.png
+
+The scan of start-here.md comes last, because a later run replaces the pictures of an earlier. The
+page is opened in Chromium (`make browser`), with the head that start-here.md speaks of.
+"""
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+import headgauge
+from headgauge.scanning import ScanResult
+
+IMAGES = Path(__file__).parent / "images"
+HEAD = (18, 7)
+# The page's top, and its map with the head beside it: where in the page, and how high.
+SHOTS = {"page": ("", 1150), "map": (f"#L{HEAD[0]}H{HEAD[1]}", 800)}
+COPIED = ("heads", "curves", "depth", "paper", "dynamics")
+
+
+def take(folder: Path) -> None:
+    run = headgauge.read_run(folder)
+    page, *_ = headgauge.draw(run)
+    for name in COPIED:
+        if (drawn := folder / "figures" / f"{name}.png").is_file():
+            keep(drawn, IMAGES / drawn.name)
+    if isinstance(run, ScanResult):
+        with tempfile.TemporaryDirectory() as place:
+            taken = {name: Path(place, f"{name}.png") for name in (*SHOTS, "head")}
+            headgauge.plot(run, *HEAD).savefig(taken["head"], dpi=110)
+            screenshots(page.resolve().as_uri(), taken)
+            for shot in taken.values():
+                keep(shot, IMAGES / shot.name)
+
+
+def screenshots(address: str, targets: Mapping[str, Path]) -> None:
+    program = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("no Chromium")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(argument)
+    browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        for name, (place, height) in SHOTS.items():
+            size = {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            browser.get("about:blank")  # else only the place in the page would change
+            browser.get(address + place)
+            time.sleep(2)
+            browser.save_screenshot(str(targets[name]))
+    finally:
+        browser.quit()
+
+
+def keep(source: Path, target: Path) -> None:
+    """As it is, made smaller until it has at most 280 kB."""
+    image = Image.open(source).convert("RGB")
+    while True:
+        image.save(target, optimize=True)
+        if target.stat().st_size <= 280_000:
+            return
+        image = image.resize([round(0.9 * size) for size in image.size], Image.Resampling.LANCZOS)
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:]:
+        take(Path(each))
