@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from docs import claims, results
+from docs import claims, parts, results
 
 HERE = Path(__file__).parent
 
@@ -10,3 +10,4 @@ if __name__ == "__main__":
     (HERE / "claims.md").write_text(claims.render(), encoding="utf-8")
     page = HERE / "results.md"
     page.write_text(results.render(page.read_text(encoding="utf-8")), encoding="utf-8")
+    parts.write()

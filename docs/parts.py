@@ -1,5 +1,4 @@
-"""Parts of pages that are made from the code, between `<!-- NAME -->` and `<!-- end -->`:
-`python -m docs.parts` writes them anew."""
+"""Parts of pages that are made from the code, between `<!-- NAME -->` and `<!-- end -->`."""
 
 import importlib
 import importlib.util
@@ -85,7 +84,3 @@ def render(page: str) -> str:
 def write() -> None:
     for file in HERE.glob("*.md"):
         file.write_text(render(file.read_text(encoding="utf-8")), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()
