@@ -1,8 +1,8 @@
 from collections import Counter
 from pathlib import Path
 
+from docs import claims as page
 from headgauge import claims, paper
-from headgauge.claims import page
 from headgauge.claims.sentences import SENTENCES
 
 VERDICTS = Path(paper.__file__).parent / "verdicts"

@@ -23,7 +23,7 @@ GIVEN: dict[str, Any] = {
     "selected": ROWS >= 0.2, "separable": torch.ones(3, 4, KEYS, dtype=torch.bool),
     "query": ROWS[:, :DIM].float(), "spread": ROWS[:, 0], "function": torch.exp,
     "n": 2, "length": KEYS, "dim": DIM, "heads": 2, "excess": 1, "peel": 1, "strata": 2, "draws": 5,
-    "nodes": 40, "temperature": 0.5, "epsilon": 0.1, "ball": 0.5, "separation": 0.3,
+    "nodes": 40, "temperature": 0.5, "epsilon": 0.1, "r": 0.5, "separation": 0.3,
     "separability": 0.8, "coverage": 0.9, "level": 0.05, "alpha": 1.5, "density": 1.0, "s": 1.0,
     "lead": 1.5, "weight": 0.5, "lowest": 0.5, "highest": 2.0, "a": 1.0,
 }  # fmt: skip
@@ -42,7 +42,7 @@ REFUSED: dict[str, list[Any]] = {
     "density": [0.0],
 }
 # For some a limit exists: an infinity, a NaN or words, but no bare error.
-ZERO = ("temperature", "epsilon", "lead", "separation", "ball", "s")
+ZERO = ("temperature", "epsilon", "lead", "separation", "r", "s")
 PUBLIC = {
     f"{module.name}.{name}": function
     for module in pkgutil.iter_modules(normalization.__path__)

@@ -15,6 +15,7 @@ SET = {
     "e^(−2Δ/T)/L ≤ α_i": "{e^{−2Δ/T}|L} ≤ α_{i}",
     "(l_max − l_min)/T": "{l_{max} − l_{min}|T}",
     "L^0.92 (0.80 to 1.05)": "L^{0.92} (0.80 to 1.05)",
+    "L^-0.09; 10^32 times": "L^{−0.09}; 10^{32} times",
 }
 LEFT = (
     *("softmax_one", "self_attn.q_proj", "a_b.txt", "data/x_1.txt", "n/a", "tokens/s", "1/2"),

@@ -11,11 +11,11 @@ const SYMBOL = /(?:max|min|[A-Za-z]|[\u0370-\u03ffᾱ∇‖])[\u0300-\u036f]*(?:
 const SCRIPTS = [
   ['sub', /_(?:(?={)|([A-Za-z]{1,3}|\d+)(?![A-Za-z0-9_]|\.[A-Za-z]))/y],
   ['sub', /([₀-₉]+)/y],
-  ['sup', /\^(?:(?=[{(])|(\d+(?:\.\d+)?|[A-Za-z](?![A-Za-z])|[\u0370-\u03ff]))/y],
+  ['sup', /\^(?:(?=[{(])|([-−]?\d+(?:\.\d+)?|[A-Za-z](?![A-Za-z])|[\u0370-\u03ff]))/y],
   ['sup', /(⁻?[²³¹ᵗ]+)/y],
 ];
-const SMALL = '₀₁₂₃₄₅₆₇₈₉⁻²³¹ᵗ';
-const LARGE = '0123456789−231t';
+const SMALL = '₀₁₂₃₄₅₆₇₈₉⁻-²³¹ᵗ';
+const LARGE = '0123456789−−231t';
 const CLOSED_BY = { '(': ')', '{': '}' };
 // A part of a name or of a path.
 const IN_NAME = /(?:[_.\-]|[A-Za-z]{2}\/)$/;
@@ -65,7 +65,11 @@ function operand(text, place, flat) {
     return under && { parts: [{ root: under.inner || under.parts }], end: under.end };
   }
   const number = match(NUMBER, text, place);
-  if (number) return { parts: [number[0]], end: place + number[0].length, number: true };
+  if (number) {
+    const { sup, end } = scriptsOf(text, place + number[0].length, flat);
+    if (sup) return { parts: [{ base: [number[0]], sup }], end };
+    return { parts: [number[0]], end: place + number[0].length, number: true };
+  }
   const group = text[place] === '(' ? bracket(text, place) : null;
   const symbol = match(SYMBOL, text, place);
   if (!group && !symbol) return null;
