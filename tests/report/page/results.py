@@ -80,7 +80,7 @@ class FakeScan(ScanResult):
         return SimpleNamespace(notes=lambda: ["4 lengths leave 2 degrees <b>"])
 
 
-def fake_scan(target: int | None = None, **tables: pl.DataFrame) -> FakeScan:
+def fake_scan(target: int | None = None, /, **tables: pl.DataFrame) -> FakeScan:
     """Heads, curves, samples and what else is given; with a `target` also an outlook."""
     manifest: Any = MANIFEST | ({} if target is None else {"outlook": {"target": target}})
     usual = {"heads": head_rows(), "curves": curve_rows(), "samples": sample_rows()}
