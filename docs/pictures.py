@@ -1,6 +1,7 @@
 """The pictures of these pages, taken from finished runs: `python -m docs.pictures RUN …`.
 
     headgauge scan --depth        page.png, map.png, heads.png, curves.png, head.png, depth.png
+    headgauge scan --matrix L14H5 only matrix.png
     headgauge reproduce           paper.png
     headgauge simulate            dynamics.png
 
@@ -32,6 +33,15 @@ COPIED = ("heads", "curves", "depth", "paper", "dynamics")
 def take(folder: Path) -> None:
     run = headgauge.read_run(folder)
     page, *_ = headgauge.draw(run)
+    if isinstance(run, ScanResult) and "matrices" in run.tables:
+        layer, head = run.tables["matrices"].select("layer", "head").row(0)
+        with Chromium() as browser, tempfile.TemporaryDirectory() as place:
+            shot = Path(place, "matrix.png")
+            look(browser, f"{page.resolve().as_uri()}#L{layer}H{head}", 1600)  # all of it in sight
+            whole = browser.find_element("css selector", "#head-panel > div:last-child")
+            whole.screenshot(str(shot))
+            keep(shot, IMAGES / shot.name)
+        return
     for name in COPIED:
         if (drawn := folder / "figures" / f"{name}.png").is_file():
             keep(drawn, IMAGES / drawn.name)
@@ -45,22 +55,30 @@ def take(folder: Path) -> None:
 
 
 def screenshots(address: str, targets: Mapping[str, Path]) -> None:
-    program = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("no Chromium")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
-        options.add_argument(argument)
-    browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    try:
+    with Chromium() as browser:
         for name, (place, height) in SHOTS.items():
-            size = {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            browser.get("about:blank")  # else only the place in the page would change
-            browser.get(address + place)
-            time.sleep(2)
+            look(browser, address + place, height)
             browser.save_screenshot(str(targets[name]))
-    finally:
-        browser.quit()
+
+
+class Chromium(webdriver.Chrome):
+    """Without a window; a context manager, as every driver is."""
+
+    def __init__(self) -> None:
+        found = shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("no Chromium")
+        options = webdriver.ChromeOptions()
+        options.binary_location = found
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+            options.add_argument(argument)
+        super().__init__(options=options, service=Service(shutil.which("chromedriver")))
+
+
+def look(browser: webdriver.Chrome, address: str, height: int) -> None:
+    size = {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get("about:blank")  # else only the place in the page would change
+    browser.get(address)
+    time.sleep(2)
 
 
 def keep(source: Path, target: Path) -> None:

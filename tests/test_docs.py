@@ -40,9 +40,10 @@ INSTEAD = {
     "war-and-peace": "story.txt", "python-reference": "other.txt",
 }  # fmt: skip
 SMALLER = {
-    "scan": {"--length": "32", "--windows": "2", "--target-length": "64"},
+    "scan": {"--length": "32", "--windows": "2", "--target-length": "64", "--layers": "0,1",
+             "--matrix": "L1H0,L1H1"},
     "simulate": {"--tokens": "6", "--dim": "8", "--horizon": "1", "--seeds": "1", "--heads": "2"},
-}
+}  # fmt: skip
 ADDED = {
     "scan": {"--text": "story.txt", "--length": "32", "--windows": "1"},
     "reproduce": {"--text": "story.txt", "--length": "32", "--windows": "1",

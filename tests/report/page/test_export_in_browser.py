@@ -6,7 +6,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from headgauge.report.page import page, write_page
 from report.page.described import LENGTHS, distance
+from report.page.results import HEADS, fake_scan, matrix_frames
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -104,3 +106,29 @@ def test_the_map_of_heads_and_the_spheres_are_saved(scan, simulation, saved, pag
     assert "Peri-LN" in texts(saved(simulation, spheres, "svg"))
     places = rows(saved(simulation, spheres, "csv"))
     assert max(abs(float(row[axis])) for row in places for axis in "xyz") <= 1
+
+
+def test_a_matrix_is_saved_as_it_is_seen(reader, saved, tmp_path_factory):
+    frames = matrix_frames()
+    kept = write_page(tmp_path_factory.mktemp("kept"), page(fake_scan(**frames)))
+    pictures = []
+    for theme in ("light", "dark"):
+        reader.open(kept, theme=theme)
+        reader.press(reader.one(f"#heads .cell[data-cell='{HEADS + 2}']"))
+        reader.bring(reader.one("canvas.matrix"))
+        file = saved(reader, "#head-panel > div:last-child", "svg")
+        (image,) = ET.parse(file).iter(f"{SVG}image")
+        pictures.append(image.get("href"))
+    assert pictures[0] == pictures[1]
+    assert file.name == "matrix-L1H2.svg"
+    assert saved(reader, "#head-panel > div:last-child", "png").stat().st_size > 3000
+    cells = rows(saved(reader, "#head-panel > div:last-child", "csv"))
+    assert len(cells) == len(frames["matrices"])
+    wanted = frames["matrices"].sort("weight").row(-1, named=True)
+    (weight,) = [
+        float(each["weight"])
+        for each in cells
+        if int(each["row"]) == wanted["row"] and int(each["key"]) == wanted["key"]
+    ]
+    assert weight == pytest.approx(wanted["weight"], abs=5e-4)
+    assert reader.complaints() == []

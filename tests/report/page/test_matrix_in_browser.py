@@ -61,14 +61,14 @@ def _point(reader, row, key):
 def test_the_row_under_the_cursor_is_told(matrix):
     _point(matrix, 20, 19)
     assert _cursor(matrix) == "20,19"
-    words = matrix.text("#head-panel .matrix + .sample")
+    words = matrix.text("#head-panel .matrix-row")
     assert "Query 20 of window 0; its 3 keys of 1/1024 or more have 73.1 % of its weight" in words
     assert "Weight on key 19, ⟨U+2028⟩&amp;: 0.500" in words
-    listed = [each.text.split("\n") for each in matrix.all("#head-panel .matrix + .sample li")]
+    listed = [each.text.split("\n") for each in matrix.all("#head-panel .matrix-row li")]
     assert [each[-1] for each in listed] == ["@19", "@0", "@20"]
     assert [each[-2] for each in listed] == ["0.500", "0.230", "0.001"]
     _point(matrix, 20, 5)
-    assert "below 1/1024, or not visible" in matrix.text("#head-panel .matrix + .sample")
+    assert "below 1/1024, or not visible" in matrix.text("#head-panel .matrix-row")
 
 
 def test_colours_tell_weights_apart_and_follow_the_theme(matrix):

@@ -10,7 +10,7 @@ function headMatrix(heads, number) {
   const known = heads.matrices && heads.matrices.heads[number];
   const title = el('h4', null, 'Token by token');
   if (known) {
-    known.whole = known.whole || createMatrix(known, heads.matrices.streams);
+    known.whole = known.whole || createMatrix(known, heads.matrices.streams, heads.links[number]);
     return [title, known.whole];
   }
   const [name] = heads.links[number].split('-'); // all calls of a shared module are kept
@@ -46,7 +46,7 @@ function matrixRows(rows, count) {
   return found;
 }
 
-function createMatrix({ window: number, query, key, rows }, streams) {
+function createMatrix({ window: number, query, key, rows }, streams, name) {
   const tokens = [streams[query], streams[key]];
   const [queries, keys] = tokens.map((each) => each.length);
   const matrix = {
@@ -55,7 +55,7 @@ function createMatrix({ window: number, query, key, rows }, streams) {
     queries,
     across: keys,
     ...matrixRows(rows, queries),
-    words: el('div', { class: 'sample', 'aria-live': 'polite' }),
+    words: el('div', { class: 'sample matrix-row', 'aria-live': 'polite' }),
     legend: el('div'),
     picture: el('canvas', {
       class: 'matrix',
@@ -74,14 +74,27 @@ function createMatrix({ window: number, query, key, rows }, streams) {
   new ResizeObserver(() => {
     if (matrix.picture.clientWidth !== matrix.wide) drawMatrix(matrix, true);
   }).observe(matrix.picture);
-  new MutationObserver(() => {
+  const inTheme = () => {
     matrix.colours = null;
     drawMatrix(matrix, true);
-  }).observe(document.documentElement, { attributeFilter: ['data-theme'] });
-  const zoomer = (sign, name, factor) => {
-    const click = () => zoomMatrix(matrix, factor);
-    return el('button', { type: 'button', 'aria-label': name, title: name, on: { click } }, sign);
   };
+  new MutationObserver(inTheme).observe(document.documentElement, {
+    attributeFilter: ['data-theme'],
+  });
+  const zoomer = (sign, title, factor) => {
+    const click = () => zoomMatrix(matrix, factor);
+    return el('button', { type: 'button', 'aria-label': title, title, on: { click } }, sign);
+  };
+  const drawn = el('div', null, matrix.legend, matrix.picture);
+  const saved = exportTools({
+    what: `the matrix of ${name}`,
+    name: () => `matrix ${name}`,
+    picture: () => {
+      inTheme(); // of a saved picture
+      return [drawn, `${name}: weights of queries, down, on keys, across`];
+    },
+    rows: () => queriesAndKeys(matrix),
+  });
   return el(
     'div',
     null,
@@ -94,7 +107,6 @@ function createMatrix({ window: number, query, key, rows }, streams) {
     el(
       'div',
       { class: 'controls' },
-      matrix.legend,
       roving(
         el(
           'span',
@@ -106,8 +118,21 @@ function createMatrix({ window: number, query, key, rows }, streams) {
         'button',
       ),
     ),
-    matrix.picture,
+    drawn,
     matrix.words,
+    saved,
+  );
+}
+
+function queriesAndKeys({ tokens: [queries, keys], ...matrix }) {
+  return queries.flatMap((query, row) =>
+    heaviestKeys(matrix, row).map(({ key, weight }) => ({
+      row,
+      query,
+      key,
+      token: keys[key],
+      weight,
+    })),
   );
 }
 

@@ -73,6 +73,10 @@ function partsOf(element) {
   const { width, height } = box;
   if (element.matches('svg'))
     return [{ box, draw: (x, y) => fill(still(element), { x, y, width, height }, []) }];
+  if (element.matches('canvas')) {
+    const image = { width, height, href: element.toDataURL() };
+    return [{ box, draw: (x, y) => svg('image', { x, y, ...image }) }];
+  }
   const style = getComputedStyle(element);
   const parts = [];
   const colour = plainColour(style.color);
