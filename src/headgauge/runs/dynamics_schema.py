@@ -4,7 +4,7 @@
     dynamics/swarms.parquet    SwarmRow     what is seen of simulated particles over time
     dynamics/rates.parquet     RateRow      initial velocities and final rates, theory and measured
     dynamics/collapse.parquet  CollapseRow  when all tokens are one
-    dynamics/phase.parquet     PhaseRow     the share of pairs that are one, over time and β
+    dynamics/phase.parquet     PhaseRow     the share of pairs of tokens that have merged, over time and β
     dynamics/sphere.parquet    SphereRow    particles on the 2-sphere, for the animation
 
 `scheme` is a name of `headgauge.particles.schemes` or "unnormalised", the baseline without the
@@ -53,7 +53,7 @@ class SwarmRow:
     least_cosine: float
     together: float
     clusters: float
-    energy: float  # Σ_ij e^{β(⟨θ_i,θ_j⟩ − 1)}/(2βn²), 1/(2β) when all are one
+    energy: float  # Σ_ij e^{β(⟨θ_i,θ_j⟩ − 1)}/(2βn²), 1/(2β) when all tokens have merged
     variance: float
     radius: float  # mean of r_j
     attention_norm: float  # mean of ‖A_j‖
