@@ -3,8 +3,8 @@
     dynamics/curves.parquet    GammaRow     the equiangular reduction over time, exact
     dynamics/swarms.parquet    SwarmRow     what is seen of simulated particles over time
     dynamics/rates.parquet     RateRow      initial velocities and final rates, theory and measured
-    dynamics/collapse.parquet  CollapseRow  when all tokens are one
-    dynamics/phase.parquet     PhaseRow     the share of pairs of tokens that have merged, over time and β
+    dynamics/collapse.parquet  CollapseRow  when all tokens have merged
+    dynamics/phase.parquet     PhaseRow     the share of merged pairs of tokens, over time and β
     dynamics/sphere.parquet    SphereRow    particles on the 2-sphere, for the animation
 
 `scheme` is a name of `headgauge.particles.schemes` or "unnormalised", the baseline without the

@@ -104,7 +104,7 @@ def _shares_together(
     starts: dict[int, Float[Tensor, "seeds n n"]],
     times: Float[Tensor, "times"],
 ) -> Float[Tensor, "kinds times"]:
-    """The share of pairs of tokens that have merged, over seeds, for each (dimension, scheme, β)."""
+    """The share of merged pairs of tokens, over seeds, for each (dimension, scheme, β)."""
     gaps = torch.cat([starts[dim] for dim, _, _ in kinds])
     seeds = len(gaps) // len(kinds)
     schemes = [scheme for _, scheme, _ in kinds for _ in range(seeds)]
