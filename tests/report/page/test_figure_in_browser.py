@@ -152,6 +152,7 @@ def test_points_apart_hollow_boxes_bands_and_marks(drawn):
         drawn.press(drawn.one(f'{SECOND} .legend [data-series="the paper\'s"]'))
         assert len(drawn.all(f"{SECOND} .shade")) == there
     round_ = drawn.one("#points .ring")
+    assert round_.is_displayed()
     radii = [float(round_.get_dom_attribute(name)) for name in ("rx", "ry")]
     assert radii[0] == pytest.approx(radii[1])
     assert "nothing was seen" in drawn.text("#points .chart-whole:nth-child(3) svg")

@@ -101,7 +101,7 @@ def test_the_chosen_cell_is_seen_on_dark_and_verdicts_at_390_px(scan, pages):
     scan.open(pages("scan"), width=390, theme="dark")
     scan.press(cell(scan, 2, 1))
     rings = scan.run(
-        "return [...document.querySelectorAll('#heads .ring rect')].map(e => [e.getBBox().x,"
+        "return [...document.querySelectorAll('#heads .chosen-ring rect')].map(e => [e.getBBox().x,"
         " getComputedStyle(e).stroke, getComputedStyle(e).visibility])"
     )
     at = scan.run("return arguments[0].firstChild.getBBox().x", cell(scan, 2, 1))

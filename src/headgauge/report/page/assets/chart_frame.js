@@ -52,7 +52,7 @@ function frameOf({ plot, x, y, spec, panel }) {
 function drawMark({ x, y, plot }, { kind, values, label, look }) {
   const [a, b, r] = values;
   const group = dress(svg('g', { class: 'mark' }), look);
-  const words = (left, top) => 
+  const words = (left, top) =>
     svg('text', { class: 'mark-label', x: left, y: top }, svgFormulas(label || ''));
   const held = (value, ends) => Math.max(ends[0], Math.min(ends[1], value));
   if (kind === 'y')

@@ -10,7 +10,7 @@ function createHeatMap(grid, chosen) {
   const map = { grid, picture, cells: [], current: 0, chosen, view: null, cellOf: new Map() };
   map.faint = () => false;
   // Dark and light around one another, so that it is seen on every colour.
-  map.ring = svg('g', { class: 'ring' }, svg('rect'), svg('rect'));
+  map.ring = svg('g', { class: 'chosen-ring' }, svg('rect'), svg('rect'));
   grid.place.forEach(([row, column], number) => map.cellOf.set(`${row} ${column}`, number));
   picture.addEventListener('keydown', (event) => moveOnMap(map, event));
   // The page may move under a resting mouse: what the keyboard reads stays.
