@@ -102,7 +102,7 @@ def test_a_finding_counts_the_claims_and_says_who_judged():
     said = fake_reproduction().finding()
     assert said.startswith("Of 8 claims of the paper, on prose and code <b>. Reproduced: 1;")
     assert "Not reproduced: claim 3 (Fig. 4)." in said
-    assert "chosen on prose, so code <b> judged what leans on them" in said
+    assert "chosen on prose, so code <b> judged what depends on them" in said
     alone = fake_reproduction(TEXTS[:1])
     assert "One text judges nothing: give another with --text." in alone.finding()
     manifest = alone.scan.manifest | {"settings": {"quick": True}}

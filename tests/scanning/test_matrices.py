@@ -65,10 +65,10 @@ def test_what_is_kept_is_bounded_and_what_is_not_is_known() -> None:
     assert rows == [([0], [1.0], 1.0), ([], [], 0.0), ([1, 5], [0.5, 0.25], 0.75), ([], [], 0.0)]
 
 
-def test_only_the_first_window_of_the_longest_length(llama: Any, ids: Tensor) -> None:
+def test_the_windows_of_the_longest_length(llama: Any, ids: Tensor) -> None:
     result = headgauge.scan(llama, ids, matrix="l1h2, L0H1", length=[8, 24], **SMALL)
-    units = result.tables["matrices"].select("window", "length").unique().rows()
-    assert units == [(0, 24)]
+    units = result.tables["matrices"].select("window", "length").unique().sort("window").rows()
+    assert units == [(window, 24) for window in range(len(ids))]
     assert result.manifest["settings"]["matrix"] == [[0, 1], [1, 2]]
     assert result.tables["tokens"]["text"].is_null().all()  # without a tokenizer
 

@@ -57,17 +57,27 @@ def test_a_finding_counts_names_advises_and_says_how_sure():
     rows = [head(0, 3, window, sink_weight=0.9) for window in range(2)]
     rows += [head(1, 0, window, sink_weight=0.1 + 0.25 * window, occurrence=1) for window in (0, 1)]
     rows += [head(2, 0, window, sink_weight=0.35 + window / 10) for window in (0, 1)]
-    ahead = pl.DataFrame({"verdict": ["sink", "diffuse"], "now": [2, 0], "target": [2, 3]})
+    known = {"verdict": ["sink", "diffuse"], "now": [2, 0], "target": [2, 3]}
+    ahead = pl.DataFrame(known | {"certainly": [1, 0], "possibly": [3, 4]})
     said = finding(*frames(*rows), (4096, ahead))
     assert "Of 3 heads at L = 64: 2 sink and 1 healthy" in said
     assert "L0H3 (sink) and L2H0 (sink)." in said
     assert "for the most common, sink: keep the first token in the cache;" in said
-    assert "2 windows of one text; 1 of 3 heads would get another verdict" in said
-    assert said.endswith("By their trends 3 heads are diffuse at L = 4096, now 0.")
+    assert "2 windows; 1 of 3 heads would get another verdict" in said
+    outlook = "By their trends 3 heads are diffuse at L = 4096 (90 % interval 0 to 4), now 0."
+    assert said.endswith(outlook)
+    assert finding(*frames(head(0, 0)), (4096, ahead)).endswith(outlook)
 
 
 def test_without_a_fault_or_with_one_window_a_finding_says_so():
     said = finding(*frames(head(0, 0), head(0, 1)))
     assert said.startswith("None of the 2 heads has a fault")
-    assert "one window of one text" in said
-    assert "something was not seen" in finding(*frames(head(0, 0, separability=None)))
+    assert "How sure: one window," in said
+    assert "For 1 of them a number is missing." in finding(*frames(head(0, 0, separability=None)))
+
+
+def test_what_is_missing_is_one_row_whatever_it_is():
+    rows = [head(0, 0, separability=None), head(0, 1, separability=None, sink_weight=None)]
+    found = remedies(frames(*rows, head(0, 2))[2])
+    assert found["verdict"].to_list() == ["incomplete", "healthy"]
+    assert found.select("heads", "share").rows() == [(2, 2 / 3), (1, 1 / 3)]

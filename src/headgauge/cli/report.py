@@ -62,5 +62,6 @@ def command(
     if json_output:
         print_json({"page": str(drawn[0]), "figures": [str(path) for path in drawn[1:]]})
     else:
-        stdout().print(f"{len(drawn) - 1} figure files in {folder / 'figures'}", soft_wrap=True)
+        count = len({path.with_suffix("") for path in drawn[1:]})
+        stdout().print(f"{count} figures in {folder / 'figures'}", soft_wrap=True)
         stdout().print(f"open {drawn[0]}", soft_wrap=True)

@@ -107,7 +107,7 @@ class ScanOptions:
     matrix: str | Sequence[str | tuple[int, int]] | None = _measured(
         None,
         "Keep the weights of these heads, such as L18H7,L17H4, for a picture token by token on the "
-        "page: those of at least 1/1024, in the first window (of the longest length).",
+        "page: those of at least 1/1024, in every window (of the longest length).",
         names=True,
     )
     lengths: Sequence[int] | None = _measured(

@@ -127,7 +127,7 @@ class Reproduction(Shown):
         elif self.judging.chosen_on is not None:
             sentences.append(
                 f"Vectors and keys were chosen on {self.judging.chosen_on}, so {listed(judged)} "
-                "judged what leans on them."
+                "judged what depends on them."
             )
         if UNDECIDED in counts or FEW_ROWS in counts:
             sentences.append("What is undecided needs more texts, windows or rows.")

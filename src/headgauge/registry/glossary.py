@@ -34,13 +34,20 @@ _HEADS = {
     "distance d̃": "How far s lies from the tokens left out, added up over them (eq. 7).",
     "N_s/N": "Separability: the share of the N selected tokens that lie nearer to s than every "
     "token left out. 1: the selection stands apart; 0: none of it can be told from the rest.",
-    "eq. 24": "The appendix's formula for the distance to be expected of random vectors. It lies "
-    "below the true expectation; the one in the main text is false.",
+    "eq. 24": "The appendix's formula for the distance to be expected if the N tokens were "
+    "drawn at random. It lies below the true expectation; the one in the main text is false.",
     "sandwich": "A lower and an upper line with the true value for certain between them. Around "
     "the expectation: eq. 24 below, the root of the second moment above.",
     "sink": "The first token, on which many heads put weight they have no use for.",
     "‖∇α‖₂": "The Jacobian norm: how far the weights move for the worst small step in the logits; "
     "at most 1/2.",
+    "saturated": "Fewer than half of the selected tokens can be told from the rest.",
+    "diffuse": "What is not on the sink is spread over nearly all keys.",
+    "unstable": "A small step in the logits moves the weights far, or a logit is very large.",
+    "inactive": "What the head hands on is short beside the other heads of its layer.",
+    "value, unit, visible": "What a number is about: these vectors, brought to length 1 (unit) or "
+    "not (raw), over the keys that a query sees (visible) or all of the window.",
+    "windows differ": "In how many of the windows a head's verdict would be another.",
 }
 _PAPER = {
     "critical N": "The first N at which a test cannot tell the heads' distances from the expected "
@@ -51,8 +58,8 @@ _SPHERE = {
     "n, d": "How many tokens there are, and in how many dimensions.",
     "t": "Time: one unit is one layer whose step has size 1.",
     "β": "How sharply attention prefers near tokens: weights go as e^{β·cosine}.",
-    "γ": "The cosine of two tokens: 0 at right angles, 1 when they are one. At equal angles all "
-    "pairs have the same γ, and it can be followed exactly.",
+    "γ": "The cosine of two tokens: 0 at right angles, 1 when they have merged. At equal angles "
+    "all pairs have the same γ, and it can be followed exactly.",
     "r, ‖A‖": "The length of a token, and of what attention adds to it.",
     "scheme": "Where a model normalises (Post-LN, Pre-LN, Mix-LN, Peri-LN, nGPT, LN-Scaling), "
     "which sets how fast its tokens turn; unnormalised: attention without softmax's denominator.",

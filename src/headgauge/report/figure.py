@@ -67,7 +67,6 @@ class Series:
     boxes: Mapping[str, Values] | None = None  # minimum, q25, median, q75, maximum
     hollow: Sequence[bool] | None = None  # markers that are only an outline
     apart: Sequence[bool] | None = None  # pale points off the line
-    words: Sequence[str | None] | None = None  # said in place of y ("none up to 64")
     names: Sequence[str | None] | None = None  # written beside points (tokens)
     facts: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # more that a reader may ask
     filled_to: str | None = None  # the area up to the series of this name is shaded

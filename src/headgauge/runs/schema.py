@@ -106,8 +106,8 @@ class QueryRow(OfHead):
 
 
 class MatrixRow(OfHead):
-    """A weight of a head whose matrix was asked for: those of at least 1/1024, in the first window
-    of the longest length. What a row's weights lack to 1 is the sum of the others."""
+    """A weight of a head whose matrix was asked for: those of at least 1/1024, in the windows of
+    the longest length. What a row's weights lack to 1 is the sum of the others."""
 
     row: int  # the query's place in the window
     key: int  # the key's place

@@ -5,6 +5,7 @@ import polars as pl
 from jaxtyping import Float
 
 from headgauge.registry.names import head_name, listed
+from headgauge.runs.schema import HEAD
 from headgauge.scanning.thresholds import HEALTHY, INCOMPLETE, VERDICTS
 
 # Entropy and effective N say at one length what the entropy share says.
@@ -16,7 +17,8 @@ MOST_NAMED = 3  # heads in a sentence or a cell
 
 
 def remedies(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """One row per verdict and measure that name a head: where given, what to do, how many `heads`.
+    """One row per verdict and measure that name a head: where given, what to do, how many `heads`
+    and which `share` of all. What is not seen may be another measure in each: one row has all.
 
     `farthest` has the names of the heads farthest beyond the threshold, `numbers` their own ones;
     `least_n` and `most_n` are the ends of `holds_up_to`.
@@ -24,13 +26,15 @@ def remedies(verdicts: pl.DataFrame) -> pl.DataFrame:
     names = pl.Series("name", named(verdicts), dtype=pl.String)
     order = [*VERDICTS, INCOMPLETE, HEALTHY]
     said = ("what", "direction", "threshold", "source", "remedy")
+    judged = pl.when(pl.col("threshold").is_not_null()).then("measure")
     return (
-        verdicts.with_columns(names)
+        verdicts.with_columns(names, measure=judged)
         .sort("margin", descending=True, nulls_last=True, maintain_order=True)
         .group_by("verdict", "measure", maintain_order=True)
         .agg(
             pl.len().cast(pl.Int64).alias("heads"),
             *(pl.first(each) for each in said),
+            share=pl.len() / verdicts.select(HEAD).n_unique(),
             farthest=pl.col("name").head(MOST_NAMED),
             numbers=pl.col("number").head(MOST_NAMED),
             least_n=pl.min("holds_up_to"),
@@ -78,37 +82,42 @@ def finding(
     with its length."""
     there = {name: heads for name, heads in counts.select("verdict", "heads").rows() if heads}
     faults = {name: count for name, count in there.items() if name in VERDICTS}
-    length = heads["length"].max()
+    length, all_heads = heads["length"].max(), f"{len(heads)} head{'s' * (len(heads) != 1)}"
+    sure = [_how_sure(heads, verdicts), *([] if ahead is None else [_outlook(*ahead)])]
     if not faults:
-        found = [f"None of the {len(heads)} heads has a fault by these thresholds at L = {length}."]
+        sentences = [f"None of the {all_heads} has a fault by these thresholds at L = {length}."]
         if INCOMPLETE in there:
-            found.append(f"Of {there[INCOMPLETE]} something was not seen.")
-        return " ".join([*found, *_how_sure(heads, verdicts)])
+            sentences.append(f"For {there[INCOMPLETE]} of them a number is missing.")
+        return " ".join([*sentences, *sure])
     worst = heads.filter(pl.col("severity") > 0).head(MOST_NAMED)
     told = [f"{name} ({said})" for name, said in zip(named(worst), worst["verdicts"], strict=True)]
     by_count = sorted(faults, key=lambda name: -faults[name])
     rest = [f"{there[name]} {name}" for name in (*by_count, INCOMPLETE, HEALTHY) if name in there]
     advice = verdicts.filter(verdict=by_count[0])["remedy"][0]
     sentences = [
-        f"Of {len(heads)} heads at L = {length}: {listed(rest)} (a head can have several).",
+        f"Of {all_heads} at L = {length}: {listed(rest)} (a head can have several).",
         f"Farthest beyond their thresholds: {listed(told)}.",
         f"What to do for the most common, {by_count[0]}: {advice[0].lower()}{advice[1:]}",
-        *_how_sure(heads, verdicts),
     ]
-    if ahead is not None:
-        target, outlook = ahead
-        moved = outlook.sort((pl.col("target") - pl.col("now")).abs(), descending=True)
-        name, now, then = moved.select("verdict", "now", "target").row(0)
-        sentences.append(f"By their trends {then} heads are {name} at L = {target}, now {now}.")
-    return " ".join(sentences)
+    return " ".join([*sentences, *sure])
 
 
-def _how_sure(heads: pl.DataFrame, verdicts: pl.DataFrame) -> list[str]:
+def _outlook(target: int, outlook: pl.DataFrame) -> str:
+    """The verdict that moves most, with its interval: the number now may lie in it."""
+    moved = outlook.sort((pl.col("target") - pl.col("now")).abs(), descending=True)
+    row = moved.row(0, named=True)
+    return (
+        f"By their trends {row['target']} heads are {row['verdict']} at L = {target} (90 % "
+        f"interval {row['certainly']} to {row['possibly']}), now {row['now']}."
+    )
+
+
+def _how_sure(heads: pl.DataFrame, verdicts: pl.DataFrame) -> str:
     windows = verdicts["windows"].max() or 1
     if windows == 1:
-        return ["How sure: one window of one text, so nothing says how far another would differ."]
+        return "How sure: one window, so nothing says how far another would differ."
     differ = heads.filter(pl.col("flips") > 0).height or "none"
-    return [
-        f"How sure: {windows} windows of one text; {differ} of {len(heads)} heads would get "
-        "another verdict in some window."
-    ]
+    return (
+        f"How sure: {windows} windows; {differ} of {len(heads)} heads would get another verdict in "
+        "some of them."
+    )

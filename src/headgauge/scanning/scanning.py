@@ -171,11 +171,11 @@ def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ..
 
 
 def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
-    """What a scan measures, in every unit alike but for the matrices, which one window has."""
+    """What a scan measures, in every unit alike but for the matrices, of the longest alone."""
     scale = "raw" if settings.raw else "unit"
     asked = product(settings.vectors, settings.keys)
     curves = (CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked)
-    here = settings.matrix and key == UnitKey(0, settings.length)
+    here = settings.matrix and key.length == settings.length
     kept = probes(settings.matrix, settings.block_rows) if here else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
     return Task(tuple(curves), kept, depth=settings.depth, tables=tables)

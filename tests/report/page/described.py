@@ -49,7 +49,6 @@ def lines() -> Figure:
                 x=LENGTHS,
                 y=[8 * y for y in ys],
                 hollow=[length == 1024 for length in LENGTHS],
-                words=["none up to 400" if length == 1024 else None for length in LENGTHS],
                 at=at,
             ),
             Series("bound", "bound", RED, LENGTHS, [99 * y for y in ys], shown=False, at=at),

@@ -194,15 +194,18 @@ def sample_rows() -> pl.DataFrame:
 
 
 def matrix_frames() -> dict[str, pl.DataFrame]:
-    """Of layer 1, head 2: a query looks at itself, at the one before and at the first."""
-    place = next(each for each in _places(1) if (each["layer"], each["head"]) == (1, 2))
+    """Of layer 1, head 2: a query looks at itself, at the one before (in the second window less)
+    and at the first."""
+    places = [each for each in _places(2) if (each["layer"], each["head"]) == (1, 2)]
     rows = [
         place | {"row": row, "key": key, "weight": weight}
+        for place, most in zip(places, (0.5, 0.3), strict=True)
         for row in range(1, LENGTH)
-        for key, weight in {0: 0.25 - row / 1000, row: 0.0014, row - 1: 0.5}.items()
+        for key, weight in {0: 0.25 - row / 1000, row: 0.0014, row - 1: most}.items()
     ]
     tokens = [
         place | {"side": side, "place": at, "id": at, "text": (*TOKENS, None)[at % 7]}
+        for place in places
         for side in ("key", "query")
         for at in range(LENGTH)
     ]

@@ -29,7 +29,7 @@ def test_mouse_and_keyboard_read_points(drawn):
     assert f"{value:g} ({0.9 * value:.4g} to {1.1 * value:.4g})" in said
     assert "255 of 256" in said  # query rows
     assert f"{8 * value:g}" in said  # the other line at the same L
-    assert "none up to 400" in drawn.point_at(marker(drawn, "expected", 1024))
+    assert "L = 1024" in drawn.point_at(marker(drawn, "expected", 1024))
     chart = drawn.first("#lines svg.chart")
     drawn.run("arguments[0].focus()", drawn.bring(chart))
     drawn.keys(Keys.ARROW_LEFT)

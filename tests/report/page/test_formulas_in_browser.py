@@ -16,6 +16,7 @@ SET = {
     "(l_max − l_min)/T": "{l_{max} − l_{min}|T}",
     "L^0.92 (0.80 to 1.05)": "L^{0.92} (0.80 to 1.05)",
     "L^-0.09; 10^32 times": "L^{−0.09}; 10^{32} times",
+    "10²⁹ to 10⁻⁴": "10^{29} to 10^{−4}",
 }
 LEFT = (
     *("softmax_one", "self_attn.q_proj", "a_b.txt", "data/x_1.txt", "n/a", "tokens/s", "1/2"),
@@ -53,6 +54,8 @@ def test_formulas_are_set_and_what_is_unsure_is_left(read):
         "return [...document.querySelectorAll('math')].map(e => e.getAttribute('alttext'))"
     )
     assert said[:2] == ["N_s/N", "1/(2T)"]
+    labels = "return [...document.querySelectorAll('math')].map(e => e.getAttribute('aria-label'))"
+    assert read.run(labels) == said  # else a name made of it would lack it
     assert all(each.size["height"] > 0 for each in read.all("math"))
 
 

@@ -62,7 +62,7 @@ def test_the_row_under_the_cursor_is_told(matrix):
     _point(matrix, 20, 19)
     assert _cursor(matrix) == "20,19"
     words = matrix.text("#head-panel .matrix-row")
-    assert "Query 20 of window 0; its 3 keys of 1/1024 or more have 73.1 % of its weight" in words
+    assert "Query 20 of window 0; the keys of 1/1024 or more, 3, have 73.1 % of its weight" in words
     assert "Weight on key 19, ⟨U+2028⟩&amp;: 0.500" in words
     listed = [each.text.split("\n") for each in matrix.all("#head-panel .matrix-row li")]
     assert [each[-1] for each in listed] == ["@19", "@0", "@20"]
@@ -121,3 +121,10 @@ def test_the_page_says_how_to_keep_one_and_is_not_wider_than_a_phone(reader, kep
     assert reader.one("canvas.matrix").get_attribute("aria-label").startswith("Weights of 64")
     assert reader.run("return document.documentElement.scrollWidth") <= 390
     assert reader.nameless() == []
+
+
+def test_another_window_is_chosen(matrix):
+    before = matrix.text("#head-panel .matrix-row ol")
+    matrix.choose(matrix.one("#head-panel .control select"), "1")
+    assert "of window 1" in matrix.text("#head-panel .matrix-row")
+    assert matrix.text("#head-panel .matrix-row ol") != before

@@ -25,20 +25,22 @@ _SIDES = ("query", "key")
 def matrices_part(
     tables: Mapping[str, pl.DataFrame], number_of: Mapping[Head, int]
 ) -> dict[str, Any]:
-    """By head its window, which of the lists of tokens its queries and keys are, and its rows;
-    nothing where no matrix was kept."""
+    """By head for each of its windows which of the lists of tokens its queries and keys are, and
+    its rows; nothing where no matrix was kept."""
     if "tokens" not in tables or tables["tokens"].is_empty():
         return {}
     streams: dict[tuple[str, ...], int] = {}
-    heads = {}
-    for own in tables["tokens"].sort("place").partition_by(HEAD, maintain_order=True):
-        head = own.select(HEAD).row(0)
+    heads: dict[int, list[dict[str, Any]]] = {}
+    by = ("window", *HEAD)
+    for own in tables["tokens"].sort(*by, "place").partition_by(by, maintain_order=True):
+        window, *head = own.select(by).row(0)
         named = pl.col("text").fill_null(pl.format("token {}", "id"))
         sides = {side: tuple(own.filter(side=side).select(named)["text"]) for side in _SIDES}
-        matrix = tables["matrices"].filter(**dict(zip(HEAD, head, strict=True)))
+        matrix = tables["matrices"].filter(window=window, **dict(zip(HEAD, head, strict=True)))
         places = {side: streams.setdefault(each, len(streams)) for side, each in sides.items()}
         rows = b64encode(_bytes(_numbers(matrix, len(sides["query"])))).decode()
-        heads[number_of[head]] = {"window": own["window"][0], **places, "rows": rows}
+        kept = {"window": window, **places, "rows": rows}
+        heads.setdefault(number_of[head[0], head[1], head[2], head[3]], []).append(kept)
     return {"matrices": {"streams": [list(each) for each in streams], "heads": heads}}
 
 

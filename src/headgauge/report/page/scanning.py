@@ -10,7 +10,7 @@ from headgauge.registry import names
 from headgauge.report.captions import longest
 from headgauge.report.dynamics.depth import depth_figure
 from headgauge.report.page import parts
-from headgauge.report.page.heads import chips, heads_part
+from headgauge.report.page.heads import heads_part
 from headgauge.report.page.parts import Column, Page, Part, opening, plural, section, text
 from headgauge.report.tables import span_words, threshold_words
 from headgauge.scanning import ScanResult
@@ -39,11 +39,11 @@ def title(scan: ScanResult) -> str:
 
 def _remedies(scan: ScanResult) -> list[Part | None]:
     """What each verdict means and what to do, with the heads that are farthest beyond it."""
-    heads, shares = scan.frame(), {word: share for word, _, share in chips(scan)}
+    heads = scan.frame()
     layers = heads.select("layer", "occurrence", "module").n_unique()
     rows = scan.remedies().to_dicts()
     for row in rows:
-        row |= {"share": shares[row["verdict"]], "given": [["", row["source"]]], "far": []}
+        row |= {"given": [["", row["source"]]], "far": []}
         row["todo"] = [["", row["remedy"]]]
         if row["threshold"] is not None:
             row["given"] = [["", threshold_words(row)], ["where", row["source"]]]

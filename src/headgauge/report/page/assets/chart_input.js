@@ -94,7 +94,7 @@ function valuesAt(chart, found) {
           missing(point.low) || missing(point.high)
             ? ''
             : ` (${sig(point.low, 4)} to ${sig(point.high, 4)})`;
-        const value = point.text || sig(point.y) + interval;
+        const value = sig(point.y) + interval;
         return [series.label, value, { strong: point === found.point, swatch: swatch(series) }];
       }),
   );

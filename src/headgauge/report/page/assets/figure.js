@@ -112,7 +112,7 @@ function specOf(panel, state, valuesOf) {
 function chartRows({ panel, spec, hidden }) {
   const named = (axis, value) => ((axis.ticks || []).find(([each]) => each === value) || [])[1];
   return spec.series.flatMap(({ id, label, points, boxes = [] }) =>
-    points.map(({ x, y, low, high, apart, text, title, facts }) => ({
+    points.map(({ x, y, low, high, apart, title, facts }) => ({
       panel: panel.title,
       line: label || id,
       hidden: hidden.has(id) ? 'yes' : null,
@@ -121,7 +121,7 @@ function chartRows({ panel, spec, hidden }) {
       'x in words': named(panel.x, x),
       'y axis': panel.y.label,
       y,
-      'y in words': text || named(panel.y, y),
+      'y in words': named(panel.y, y),
       low,
       high,
       'off the line': apart ? 'yes' : null,
@@ -147,7 +147,7 @@ function seriesOf(series, valuesOf) {
     const values = series[name];
     return (typeof values === 'string' ? valuesOf(values) : values) || [];
   };
-  const named = ['x', 'y', 'low', 'high', 'hollow', 'apart', 'words', 'names'];
+  const named = ['x', 'y', 'low', 'high', 'hollow', 'apart', 'names'];
   const lists = Object.fromEntries(named.map((each) => [each, list(each)]));
   const facts = Object.entries(series.facts || {});
   const points = lists.x.map((x, place) => ({
@@ -157,7 +157,6 @@ function seriesOf(series, valuesOf) {
     high: lists.high[place],
     open: lists.hollow[place],
     apart: lists.apart[place],
-    text: lists.words[place],
     title: missing(lists.names[place]) ? null : `“${visible(lists.names[place])}”`,
     facts: facts
       .filter(([, values]) => !missing(values[place]))

@@ -111,20 +111,20 @@ function headMeasures(heads, number) {
   const windows = over ? numbers.map((window) => `Window ${window}`) : [];
   const rows = Object.entries(heads.measures).map(([name, values]) => {
     const { title, unit, digits } = DATA.words.measures[name];
-    const told = (value) => measured(value, digits);
+    const told = (value, strong) => ({ value, digits, strong });
     return [
       [
         ['name', title],
         ['where', unit],
       ],
-      [['strong', told(values[number])]],
+      told(values[number], true),
       ...windows.map((_, place) => told(name in measures ? measures[name][place][number] : null)),
     ];
   });
   const columns = [
     { title: 'Measure', kind: 'lines' },
-    { title: over ? 'All windows' : 'Value', kind: 'lines', right: true },
-    ...windows.map((title) => ({ title, right: true })),
+    { title: over ? 'All windows' : 'Value', kind: 'own' },
+    ...windows.map((title) => ({ title, kind: 'own' })),
   ];
   return table({ label: `Measures of ${heads.names[number]}`, look: 'dense', columns, rows }).whole;
 }

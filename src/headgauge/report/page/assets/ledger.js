@@ -31,7 +31,8 @@ function ledgerPart({ claims }) {
   }
   show('');
   roving(list, 'summary, a');
-  return el('div', null, el('div', { class: 'controls' }, pick.whole, openAll), list);
+  const saved = exportTools({ what: 'the ledger', name: () => 'claims', rows: () => claims });
+  return el('div', null, el('div', { class: 'controls' }, pick.whole, openAll), list, saved);
 }
 
 function claimRow(claim) {

@@ -4,7 +4,7 @@
 // {top, bottom}, {root} with lists of parts, and with the `source` it was read from.
 
 const MATH_SPACE = 'http://www.w3.org/1998/Math/MathML';
-const MAY_BE = /[_^√/₀-₉⁻²³]/;
+const MAY_BE = /[_^√/₀-₉⁻⁰¹²³⁴-⁹]/;
 const WORD = /[A-Za-z](?:[A-Za-z]+|(?=\d))[A-Za-z0-9]*/y;
 const NUMBER = /\d+(?:\.\d+)?|\.\d+/y;
 const SYMBOL = /(?:max|min|[A-Za-z]|[\u0370-\u03ffᾱ∇‖])[\u0300-\u036f]*(?:′|'(?![A-Za-z]))*/y;
@@ -12,10 +12,10 @@ const SCRIPTS = [
   ['sub', /_(?:(?={)|([A-Za-z]{1,3}|\d+)(?![A-Za-z0-9_]|\.[A-Za-z]))/y],
   ['sub', /([₀-₉]+)/y],
   ['sup', /\^(?:(?=[{(])|([-−]?\d+(?:\.\d+)?|[A-Za-z](?![A-Za-z])|[\u0370-\u03ff]))/y],
-  ['sup', /(⁻?[²³¹ᵗ]+)/y],
+  ['sup', /(⁻?[⁰¹²³⁴-⁹ᵗ]+)/y],
 ];
-const SMALL = '₀₁₂₃₄₅₆₇₈₉⁻-²³¹ᵗ';
-const LARGE = '0123456789−−231t';
+const SMALL = '₀₁₂₃₄₅₆₇₈₉⁻-⁰¹²³⁴⁵⁶⁷⁸⁹ᵗ';
+const LARGE = '0123456789−−0123456789t';
 const CLOSED_BY = { '(': ')', '{': '}' };
 // A part of a name or of a path.
 const IN_NAME = /(?:[_.\-]|[A-Za-z]{2}\/)$/;
@@ -130,7 +130,7 @@ function formulas(text) {
   return parsed(text).map((part) =>
     typeof part === 'string'
       ? part
-      : fill(math('math', setPart(part)), { alttext: part.source }, []),
+      : fill(math('math', setPart(part)), { alttext: part.source, 'aria-label': part.source }, []),
   );
 }
 

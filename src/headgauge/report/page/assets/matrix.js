@@ -1,7 +1,7 @@
 // A head's weights, token by token: the matrix on its canvas, and the row under the cursor in words.
 //
-// heads.matrices: {streams: lists of tokens, heads: by number {window, query and key: their
-//                  streams, rows: see report/page/matrix.py}}
+// heads.matrices: {streams: lists of tokens, heads: by number a list, by window {window, query and
+//                  key: their streams, rows: see report/page/matrix.py}}
 
 const HEAVIEST = 8; // keys that are told of a row
 const CONTEXT = [9, 4]; // tokens before and after the query
@@ -10,8 +10,16 @@ function headMatrix(heads, number) {
   const known = heads.matrices && heads.matrices.heads[number];
   const title = el('h4', null, 'Token by token');
   if (known) {
-    known.whole = known.whole || createMatrix(known, heads.matrices.streams, heads.links[number]);
-    return [title, known.whole];
+    const make = (each) => createMatrix(each, heads.matrices.streams, heads.links[number]);
+    const holder = el('div');
+    const show = (place) => {
+      known[place].whole = known[place].whole || make(known[place]);
+      holder.replaceChildren(known[place].whole);
+    };
+    const windows = known.map(({ window: each }, place) => [place, String(each)]);
+    const pick = select('Window', windows, 0, show);
+    show(0);
+    return [title, ...(known.length > 1 ? [pick.whole] : []), holder];
   }
   const [name] = heads.links[number].split('-'); // all calls of a shared module are kept
   const asked = el('code', null, `headgauge scan … --matrix ${name}`);
@@ -88,10 +96,13 @@ function createMatrix({ window: number, query, key, rows }, streams, name) {
   const drawn = el('div', null, matrix.legend, matrix.picture);
   const saved = exportTools({
     what: `the matrix of ${name}`,
-    name: () => `matrix ${name}`,
+    name: () => `matrix ${name} window ${number}`,
     picture: () => {
-      inTheme(); // of a saved picture
-      return [drawn, `${name}: weights of queries, down, on keys, across`];
+      matrix.saving = true; // in light colours, without the cursor
+      inTheme();
+      matrix.saving = false;
+      requestAnimationFrame(inTheme);
+      return [drawn, `${name}, window ${number}: weights of queries, down, on keys, across`];
     },
     rows: () => queriesAndKeys(matrix),
   });
@@ -124,9 +135,10 @@ function createMatrix({ window: number, query, key, rows }, streams, name) {
   );
 }
 
-function queriesAndKeys({ tokens: [queries, keys], ...matrix }) {
+function queriesAndKeys({ number, tokens: [queries, keys], ...matrix }) {
   return queries.flatMap((query, row) =>
     heaviestKeys(matrix, row).map(({ key, weight }) => ({
+      window: number,
       row,
       query,
       key,
@@ -164,7 +176,7 @@ function tellRow({ number, tokens: [queries, keys], at: [row, key], shares, word
     el(
       'p',
       { class: 'where' },
-      `Query ${row} of window ${number}; its ${sorted.length} keys of 1/1024 or more have `,
+      `Query ${row} of window ${number}; the keys of 1/1024 or more, ${sorted.length}, have `,
       `${percent(shares[row], 1)} of its weight.`,
     ),
     el(

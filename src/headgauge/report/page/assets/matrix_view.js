@@ -36,7 +36,7 @@ function drawMatrix(matrix, changed) {
   pen.strokeStyle = soft;
   pen.fillStyle = soft;
   pen.strokeRect(EDGE - 0.5, EDGE - 0.5, matrix.size[0] + 1, matrix.size[1] + 1);
-  drawCursor(matrix, pen);
+  if (!matrix.saving) drawCursor(matrix, pen);
   pen.font = '11px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace';
   pen.textBaseline = 'middle';
   drawEdge(matrix, pen, 0);

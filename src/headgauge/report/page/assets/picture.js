@@ -3,7 +3,7 @@
 
 // No part of a picture: controls, and what follows the mouse.
 const NOT_DRAWN =
-  'h3, select, label, .controls, .save, .zoomers, .now, .cursor, .selecting, ' +
+  'h3, select, label, .controls, .save, .zoomers, .now, .cursor, .selecting, .chosen-ring, ' +
   '.map-side > .where, ' +
   '.legend button[aria-pressed="false"]';
 // What a style says of a shape, and what holds where nothing is said.

@@ -11,6 +11,7 @@ const FORMATS = {
   words: told,
   number: sig,
   fixed: measured,
+  own: ({ value, digits, strong }) => el(strong ? 'b' : 'span', null, measured(value, digits)),
   percent,
   seconds,
   times: ([a, b]) => `${sig(a)} × ${sig(b)}`,
@@ -145,6 +146,7 @@ function csvCells({ title = 'marked', kind = 'text' }, cell) {
     verdicts: () => cell.join('; '),
     lines: () => cell.map(line).join('; '),
     link: () => cell[1],
+    own: () => cell.value,
     heads: () => cell.map(([name, number]) => `${name} ${number}`).join('; '),
     scheme: () => (DATA.words.schemes[cell] || { title: cell }).title,
   };
