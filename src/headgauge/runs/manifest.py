@@ -14,7 +14,7 @@ from typing import Any, Literal, NotRequired, Required, TypedDict
 from headgauge.runs.environment import Hardware, SourceCode, hardware, software, source_code
 from headgauge.runs.json_files import plain
 
-FORMAT = 1  # of a run's folder: one more where versions before and after cannot read each other's
+FORMAT = 2  # of a run's folder: one more where versions before and after cannot read each other's
 NotFinite = Literal["nan", "inf", "-inf"]
 
 

@@ -51,6 +51,26 @@ class HeadRow(OfHead):
     sharp_rows: float | None
     output_norm: float | None
     output_ratio: float | None
+    self_mass: float | None
+    previous_mass: float | None
+    local_mass: float | None
+    long_mass: float | None
+    streaming_mass: float | None
+    mean_distance: float | None
+    duplicate_mass: float | None
+    induction_mass: float | None
+    collision_entropy: float | None
+    first_value_ratio: float | None
+    sink_output_share: float | None
+    output_stable_rank: float | None
+    contribution: float | None
+    induction_score: float | None
+    duplicate_score: float | None
+    ov_copying: float | None
+    qk_largest: float | None
+    qk_stable_rank: float | None
+    qk_spectral_entropy: float | None
+    effect: float | None
 
 
 class CurveRow(OfHead):
