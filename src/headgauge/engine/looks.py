@@ -107,7 +107,7 @@ def _plain(
     weights, visible = weights.to(exact), visible.expand(rows, keys)
     places = torch.arange(place, place + rows, device=weights.device)
     nothing = torch.full_like(weights[:, 0], torch.nan)
-    found = {name: nothing for name in Looks.__dataclass_fields__}
+    found = dict.fromkeys(Looks.__dataclass_fields__, nothing)
     found["collision_entropy"] = roles.collision_entropy(weights, visible)
     if lengths is not None:
         norms = lengths[:keys].to(weights)

@@ -214,6 +214,17 @@ ROLE_MEASURES = by_name(
         "null where a row cannot see the first token",
         **_SHARE,
     ),
+    idle_weight=Entry(
+        "Weight that rests",
+        "",
+        "sink weight less the first token's share of the output, at most 1",
+        "rests",
+        "on the first token without carrying anything",
+        digits=2,
+        low=-1.0,
+        high=1.0,
+        centre=0.0,
+    ),
     output_stable_rank=Entry(
         "Stable rank of the outputs",
         "‖O‖²_F/‖O‖²₂",

@@ -98,9 +98,7 @@ def collision_entropy(weights: Weights, visible: Visible) -> PerRow:
     return torch.where(visible.any(-1), -squares.log(), torch.nan)
 
 
-def sink_output_share(
-    weights: Weights, visible: Visible, lengths: Float[Tensor, "keys"]
-) -> PerRow:
+def sink_output_share(weights: Weights, visible: Visible, lengths: Float[Tensor, "keys"]) -> PerRow:
     """‖α_1 v_1‖ / Σ α_j‖v_j‖ with `lengths` ‖v_j‖; NaN for a row that does not see the first."""
     all_of_it = torch.where(visible, weights * lengths, 0.0).sum(-1)
     return torch.where(visible[:, 0], weights[:, 0] * lengths[0] / all_of_it, torch.nan)

@@ -18,7 +18,7 @@ from headgauge.report.page.values import column, columns, plain
 from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
 from headgauge.scanning.summary import curves_over_windows, heads_over_windows
-from headgauge.scanning.verdicts import rest_entropy_share
+from headgauge.scanning.verdicts import derived
 
 LISTED = (
     *("sink_weight", "separability", "jacobian_norm"),
@@ -35,7 +35,7 @@ def heads_part(scan: ScanResult) -> Part:
     """Everything about single heads, at the longest length."""
     length, tables = at_longest(scan.heads, scan.curves, scan.samples, scan.verdicts())
     heads, curves, samples, verdicts = tables
-    heads = heads.with_columns(rest_entropy_share=rest_entropy_share())
+    heads = heads.with_columns(**derived())
     grid = head_grid(heads)
     number_of = {head: number for number, head in enumerate(grid.places)}
     listed = scan.frame()
