@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from headgauge.measure.head_facts import HeadFacts
 from headgauge.normalizers import Normalizer
 from headgauge.runs import UnitKey
 
 OWN = "model"  # the rule that is none: the weights the model itself computed
+OFF_SINK = "off_sink"  # the visible keys but the first, on which many heads rest
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Task:
     """All that is measured in one unit.
 
     `judged` asks for the measures that need no N, and samples; `depth` for the residual stream
-    through the layers. `tables` are those that result beside heads, curves and samples.
+    through the layers. `tables` are those that result beside heads, curves and samples. `facts` is
+    what is known of the heads before.
     """
 
     curves: tuple[CurveRequest, ...]
@@ -67,6 +70,7 @@ class Task:
     judged: bool = True
     depth: bool = False
     tables: tuple[str, ...] = ()
+    facts: HeadFacts = HeadFacts()
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ a run that is started again in the same folder does what is left.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +16,7 @@ from headgauge.errors import THREADS, InputError, check_whole
 from headgauge.measure.measuring import Progress
 from headgauge.measure.plan import Plan, describe_plan
 from headgauge.measure.requests import Task
-from headgauge.measure.unit import Unit, measure_unit
+from headgauge.measure.unit import Unit, known_heads, measure_unit
 from headgauge.models import LoadedModel
 from headgauge.runs.manifest import keep_facts
 from headgauge.workers import as_they_finish
@@ -69,6 +70,10 @@ def _run(
     progress: Progress | None,
 ) -> Iterator[runs.UnitTables]:
     tasks = {unit.key: plan.task(unit) for unit in units}
+    if any(task.judged for task in tasks.values()):
+        bos = plan.edges.bos
+        facts = known_heads(plan.loaded, bos.id if bos.put else None, plan.settings)
+        tasks = {key: replace(task, facts=facts) for key, task in tasks.items()}
     costs = {unit.key: _cost(unit, tasks[unit.key]) for unit in units}
     total, done = sum(costs.values()), 0.0
 

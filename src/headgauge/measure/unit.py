@@ -16,6 +16,7 @@ from torch import nn
 from headgauge import models
 from headgauge.measure.bos_check import both_losses
 from headgauge.measure.depth import depth_table
+from headgauge.measure.head_facts import HeadFacts, head_facts
 from headgauge.measure.measuring import Measurer, Progress
 from headgauge.measure.requests import Task
 from headgauge.measure.settings import UnitSettings
@@ -64,6 +65,13 @@ def measure_unit(
     return replace(found, tables={})
 
 
+def known_heads(loaded: models.LoadedModel, bos: int | None, settings: UnitSettings) -> HeadFacts:
+    """What units need to know of the heads before their rows are read, once for all of them."""
+    begin()
+    with in_turn(), _settled(loaded.model, settings):
+        return head_facts(loaded, bos, settings.seed)
+
+
 def _measured(
     loaded: models.LoadedModel,
     unit: Unit,
@@ -76,7 +84,9 @@ def _measured(
     began = time.perf_counter()
     with ExitStack() as stack:
         vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, task.kinds))
-        measurer = Measurer(loaded, unit.key, inputs, vectors, settings, task, progress)
+        adding = [name for name, each in task.facts.adds.items() if each.factor is not None]
+        streams = stack.enter_context(models.StreamLengths(loaded.model, adding))
+        measurer = Measurer(loaded, unit.key, inputs, vectors, streams, settings, task, progress)
         seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
         output = loaded.model(**inputs, **models.without_cache(loaded.model))
     gathered = measurer.gathered

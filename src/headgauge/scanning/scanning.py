@@ -21,7 +21,7 @@ from typing import Any, get_args
 from headgauge.errors import InputError, whole
 from headgauge.measure.plan import Model, Plan, make_plan, source_of
 from headgauge.measure.reading import Seen, Tokens, look_at
-from headgauge.measure.requests import CurveRequest, Experiment, Task
+from headgauge.measure.requests import OFF_SINK, CurveRequest, Experiment, Task
 from headgauge.measure.runner import Progress, default_threads, run_plan
 from headgauge.measure.settings import LENGTH, TOP_NS, UnitSettings, check_among
 from headgauge.measure.unit import Source
@@ -35,6 +35,7 @@ from headgauge.scanning.matrices import check_heads, probes
 from headgauge.scanning.result import ScanResult
 
 KEYS = get_args(Keys)
+OFF_SINK_ROWS = 64  # query rows a head, evenly spread: enough for a mean, a sixteenth of the work
 PSEUDOCODE = (
     "arXiv 2508.17821, the measures of Algorithms 2 and 4 (distance, expected distance, bounds and "
     "separability over N at fixed L; several L as in Algorithm 1), and per-row entropy, Jacobian "
@@ -131,7 +132,7 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         free=free,
         lengths=lengths,
         vectors=_words(asked.vectors),
-        keys=KEYS if _words(asked.keys) == ("both",) else _words(asked.keys),
+        keys=("visible", "all") if _words(asked.keys) == ("both",) else _words(asked.keys),
         matrix=() if asked.matrix is None else named_heads("matrix", asked.matrix),
         save_rows=asked.rows,
         threads=whole("threads", threads),
@@ -175,11 +176,22 @@ def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
     """What a scan measures, in every unit alike but for the matrices, of the longest alone."""
     scale = "raw" if settings.raw else "unit"
     asked = product(settings.vectors, settings.keys)
-    curves = (CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked)
+    curves = [CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked]
+    if OFF_SINK not in settings.keys:
+        curves += off_sink_curves(settings.vectors, scale, settings.top_ns)
     here = settings.matrix and key.length == settings.length
     kept = probes(settings.matrix, settings.block_rows) if here else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
     return Task(tuple(curves), kept, depth=settings.depth, tables=tables)
+
+
+def off_sink_curves(
+    vectors: Iterable[str], scale: str, top_ns: tuple[int, ...]
+) -> list[CurveRequest]:
+    """What `saturated` is judged by, on some of the rows: the curves without the first token."""
+    if "value" not in vectors:
+        return []
+    return [CurveRequest("value", scale, OFF_SINK, top_ns, rows=OFF_SINK_ROWS)]
 
 
 def _notes(settings: ScanSettings) -> list[str]:
