@@ -153,9 +153,10 @@ def _circuits_of(weights: InputWeights, output: OutputProjection | None) -> list
             names = ("qk_largest", "qk_stable_rank", "qk_spectral_entropy")
             spectrum = map(_finite, roles.qk_spectrum(query, key))
             columns |= zip(names, spectrum, strict=True)
-        if value is not None and projection is not None and projection.isfinite().all():
-            if projection.shape[1] == value.shape[0]:
-                columns["ov_copying"] = _finite(roles.ov_copying(value, projection))
+        if value is None or projection is None or not projection.isfinite().all():
+            continue
+        if projection.shape[1] == value.shape[0]:
+            columns["ov_copying"] = _finite(roles.ov_copying(value, projection))
     return found
 
 

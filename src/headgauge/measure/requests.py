@@ -1,7 +1,7 @@
 """What can be asked of a unit: curves for a choice, on all rows or some, and other probes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ class Task:
     judged: bool = True
     depth: bool = False
     tables: tuple[str, ...] = ()
-    facts: HeadFacts = HeadFacts()
+    facts: HeadFacts = field(default_factory=HeadFacts)
 
     @property
     def kinds(self) -> tuple[str, ...]:
