@@ -1,9 +1,10 @@
 """The papers' results as plain, readable functions: the reference for everything faster.
 
 `normalization` has "Limitations of Normalization in Attention Mechanism" (arXiv 2508.17821),
-`dynamics` "Normalization in Attention Dynamics" (arXiv 2510.22026).
+`dynamics` "Normalization in Attention Dynamics" (arXiv 2510.22026); `statistics` is no paper's: how
+a number of a head is held against what the head is worth.
 """
 
-from headgauge.theory import dynamics, normalization
+from headgauge.theory import dynamics, normalization, statistics
 
-__all__ = ["dynamics", "normalization"]
+__all__ = ["dynamics", "normalization", "statistics"]
