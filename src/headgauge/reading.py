@@ -5,9 +5,10 @@ from pathlib import Path
 from headgauge.paper.result import Reproduction
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
+from headgauge.validation import Validation
 
 
-def read_run(folder: str | Path) -> ScanResult | Reproduction | Simulation:
-    """What `scan`, `reproduce` or `simulate` left there; nothing is computed again."""
-    kind = next((each for each in (Simulation, Reproduction) if each.is_in(folder)), ScanResult)
-    return kind.load(folder)
+def read_run(folder: str | Path) -> ScanResult | Reproduction | Simulation | Validation:
+    """What `scan`, `reproduce`, `simulate` or `validate` left there; nothing is computed again."""
+    kinds = (Simulation, Reproduction, Validation)
+    return next((each for each in kinds if each.is_in(folder)), ScanResult).load(folder)

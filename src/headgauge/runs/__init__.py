@@ -20,7 +20,14 @@ with `RunFolder`, by units or by tables:
     run.merge(keys)                                run.finish(notes)
 """
 
-from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, Layout, text_folder
+from headgauge.runs.layouts import (
+    REPRODUCTION,
+    SCAN,
+    SIMULATION,
+    VALIDATION,
+    Layout,
+    text_folder,
+)
 from headgauge.runs.manifest import Data, EdgeToken, Manifest, Model, Splits, UnitFacts, manifest
 from headgauge.runs.manifest_file import begun_settings
 from headgauge.runs.run_folder import Run, RunFolder, load_run
@@ -31,6 +38,7 @@ __all__ = [
     "REPRODUCTION",
     "SCAN",
     "SIMULATION",
+    "VALIDATION",
     "CurveRow",
     "Data",
     "DepthCurveRow",

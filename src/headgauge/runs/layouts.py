@@ -3,8 +3,10 @@
 SCAN          DIR/TABLE.parquet           a scan, or the run of one text in a reproduction
 REPRODUCTION  DIR/paper/TABLE.parquet     what the paper's figures show on all texts
 SIMULATION    DIR/dynamics/TABLE.parquet  tokens as particles
+VALIDATION    DIR/validation/TABLE.parquet  scores of heads beside their effects
 
-A reproduction has a SCAN of each text in texts/NAME (`text_folder`).
+A reproduction has a SCAN of each text in texts/NAME (`text_folder`), a validation one of each part
+in parts/NAME.
 """
 
 import math
@@ -21,6 +23,7 @@ from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import Data, Facts, Model, Splits
 from headgauge.runs.paper_schema import PAPER_TABLES
 from headgauge.runs.schema import HEAD, ON_REQUEST, TABLES
+from headgauge.runs.validation_schema import VALIDATION_TABLES
 
 Frames = Mapping[str, pl.DataFrame]
 
@@ -62,6 +65,12 @@ class _ShownSettings(TypedDict):
     seeds: int
 
 
+class _AblatedSettings(TypedDict):
+    """The setting that figures and page of a validation show."""
+
+    how: str
+
+
 def _scan_damage(tables: Frames) -> Iterator[tuple[str, str]]:
     if not {"heads", "curves", "samples"} <= tables.keys():
         return
@@ -98,4 +107,7 @@ SIMULATION = Layout(
     "dynamics",
     needs={"settings": _ShownSettings},
     damage=_dynamics_damage,
+)
+VALIDATION = Layout(
+    "validation", VALIDATION_TABLES, "validation", needs={"settings": _AblatedSettings}
 )

@@ -57,8 +57,8 @@ def induction_rows(
             with models.ablated(loaded, out, means):
                 without = _losses(loaded, repeated, windows)
             names = ", ".join(head_name(layer, 0, head) for layer, head in out)
-            rise = (there - here for there, here in zip(without, whole, strict=True))
-            rows.append(dict(zip(("draw", "heads", "repeated", "natural"), (draw, names, *rise))))
+            repeats, prose = (there - here for there, here in zip(without, whole, strict=True))
+            rows.append({"draw": draw, "heads": names, "repeated": repeats, "natural": prose})
             if progress is not None:
                 progress((draw + 1) / len(sets))
     return rows

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -77,11 +78,10 @@ class Validation(Shown):
     def caption(self) -> str:
         """What was measured, in a line for a figure or the head of a page."""
         first, how = self.parts[PARTS[0]], self.manifest["settings"]["how"]
-        texts = [scan.manifest["data"]["name"] for scan in self.parts.values()]
+        texts = dict.fromkeys(_known(scan, "data")["name"] for scan in self.parts.values())
         windows = first.heads["window"].n_unique()
         return (
-            f"{first.manifest['model']['name']}, {listed(list(dict.fromkeys(texts)))}, "
-            f"L = {first.heads['length'].max()}, {windows} windows a part, heads replaced by "
+            f"{_known(first, 'model')['name']}, {listed(list(texts))}, L = {first.heads['length'].max()}, {windows} windows a part, heads replaced by "
             f"{'their means' if how == 'mean' else 'zeros'}"
         )
 
@@ -153,4 +153,9 @@ def part_folder(part: str) -> Path:
 
 
 def _place(scan: ScanResult) -> str:
-    return f"{scan.manifest['data']['name']} from token {scan.manifest['splits']['offset']}"
+    return f"{_known(scan, 'data')['name']} from token {_known(scan, 'splits')['offset']}"
+
+
+def _known(scan: ScanResult, what: str) -> Any:
+    """A scan describes its model, text and windows before it runs."""
+    return scan.manifest[what]
