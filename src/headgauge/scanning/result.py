@@ -12,6 +12,7 @@ import polars as pl
 from headgauge import runs
 from headgauge.errors import InputError
 from headgauge.measure.bos_check import bos_notes
+from headgauge.measure.head_facts import why_no_scores
 from headgauge.measure.effects import effect_notes
 from headgauge.models import Recognised
 from headgauge.runs.json_files import plain
@@ -196,9 +197,25 @@ class ScanResult(runs.Run, Shown):
                 f"{len(tapped)} modules (such as {tapped[0]}) were seen at their softmax alone: "
                 "values and output norms are null, their verdicts incomplete"
             )
+        found += self._missing_roles()
         if self.depth is not None:
             found += depth_prediction.depth_notes(self.depth, self._kind())
         return found + judging.not_judged(self.curves, self.thresholds)
+
+    def _missing_roles(self) -> list[str]:
+        """Why columns that say what a head does are null in all of them."""
+        found, facts = [], self._model()["facts"]
+        if self.heads["induction_score"].is_null().all():
+            known = (facts.get(name) for name in ("kind", "vocabulary", "context_length"))
+            why = why_no_scores(*known) or "no head of it could be seen on repeated random tokens"
+            found.append(f"induction_score and duplicate_score are null: {why}")
+        repeats = self.heads["duplicate_mass"].is_null() & self.heads["self_mass"].is_not_null()
+        if repeats.all() and facts["kind"] == "decoder":
+            found.append(
+                "duplicate_mass and induction_mass are null: no token of the windows occurs twice "
+                "where a row sees both"
+            )
+        return found
 
     def warnings(self) -> list[str]:
         """Why the numbers may be no result: said before any of them, the gravest first."""
