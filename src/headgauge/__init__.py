@@ -9,8 +9,9 @@
     loaded = headgauge.load("default")          # a model once, for several runs
     headgauge.reproduce(loaded)                 # the paper's figures on it
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
+    headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
-    headgauge.read_run("runs/mine")             # any of the four, from its folder
+    headgauge.read_run("runs/mine")             # any of these, from its folder
 
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
     weights = rule(logits, mask)
@@ -18,8 +19,8 @@
 `headgauge.theory` has the papers' results, `headgauge.normalizers` the rules, `headgauge.claims`
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
-`headgauge.validation` tests verdicts against effects, `headgauge.paper` reproduces the paper's
-figures, `headgauge.particles` has tokens as particles on
+`headgauge.ablation` takes them out, `headgauge.validation` tests verdicts by it, `headgauge.paper`
+reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found and
 `headgauge.report` draws it.
 Each is imported when it is first used: torch takes seconds.
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headgauge import (
+        ablation,
         claims,
         engine,
         errors,
@@ -45,7 +47,8 @@ if TYPE_CHECKING:
         theory,
         validation,
     )
-    from headgauge.models import load
+    from headgauge.ablation import ablate
+    from headgauge.models import ablated, load
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
     from headgauge.report.figures import draw, plot
@@ -56,6 +59,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "__version__",
+    "ablate",
+    "ablated",
+    "ablation",
     "claims",
     "draw",
     "engine",
@@ -81,6 +87,8 @@ __all__ = [
 ]
 # What is reached without naming its package.
 _FUNCTIONS = {
+    "ablate": "ablation",
+    "ablated": "models",
     "draw": "report.figures",
     "load": "models",
     "plot": "report.figures",

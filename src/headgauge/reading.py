@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from headgauge.ablation import Ablation
 from headgauge.paper.result import Reproduction
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
 from headgauge.validation import Validation
 
 
-def read_run(folder: str | Path) -> ScanResult | Reproduction | Simulation | Validation:
-    """What `scan`, `reproduce`, `simulate` or `validate` left there; nothing is computed again."""
-    kinds = (Simulation, Reproduction, Validation)
-    return next((each for each in kinds if each.is_in(folder)), ScanResult).load(folder)
+def read_run(folder: str | Path) -> ScanResult | Ablation | Reproduction | Simulation | Validation:
+    """What a command that runs something left there; nothing is computed again."""
+    others = (Simulation, Reproduction, Validation, Ablation)
+    kind = next((each for each in others if each.is_in(folder)), ScanResult)
+    return kind.load(folder)

@@ -10,6 +10,7 @@ from rich.text import Text
 from headgauge.cli.output import print_json, size, stdout
 
 if TYPE_CHECKING:
+    from headgauge.ablation import Ablation
     from headgauge.paper import Reproduction
     from headgauge.scanning import Estimate, ScanResult
     from headgauge.simulation import Simulation
@@ -54,6 +55,16 @@ def scan_document(result: "ScanResult", target: int | None) -> dict[str, Any]:
         found["outlook"] = result.outlook(target).to_dicts()
         found["outlook_grounds"] = result.outlook_grounds(target).as_dict()
     return found
+
+
+def ablation_document(result: "Ablation") -> dict[str, Any]:
+    return {
+        "folder": str(result.folder),
+        "stands_on": [result.caption()],
+        "loss": {name: unit["loss"] for name, unit in result.manifest["units"].items()},
+        "notes": result.notes(),
+        "effects": result.effects.to_dicts(),
+    }
 
 
 def reproduction_document(result: "Reproduction", drawn: list[Path]) -> dict[str, Any]:
@@ -126,6 +137,17 @@ def show_scan(result: "ScanResult", target: int | None, drawn: list[Path]) -> No
     kept = [f"{name}.parquet" for name in result.manifest["tables"]]
     figures = len({path.stem for path in drawn[1:]})
     _show_files(result.folder, drawn, *kept, "manifest.json", f"figures/ ({figures})")
+
+
+def show_ablation(result: "Ablation") -> None:
+    """The heads or groups that the loss needs most, and where all of them are."""
+    from headgauge.report import tables
+
+    _lines([result.caption()])
+    stdout().print(tables.effects_table(result.effects, limit=20))
+    _lines(result.notes())
+    kept = [f"{name}.parquet" for name in result.manifest["tables"]]
+    _lines([f"{result.folder}: {', '.join([*kept, 'manifest.json'])}"])
 
 
 def show_reproduction(result: "Reproduction", drawn: list[Path]) -> None:

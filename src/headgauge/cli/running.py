@@ -13,7 +13,7 @@ from rich.console import Console
 from headgauge.cli.output import share_bar
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
-from headgauge.options.commands import ReproduceOptions, ScanOptions, ValidateOptions
+from headgauge.options.commands import AblateOptions, ReproduceOptions, ScanOptions, ValidateOptions
 
 if TYPE_CHECKING:
     from headgauge.models import ModelSource
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def open_model(
-    asked: ScanOptions | ReproduceOptions | ValidateOptions, notes: Console
+    asked: ScanOptions | AblateOptions | ReproduceOptions | ValidateOptions, notes: Console
 ) -> "ModelSource":
     """The model, whichever way it was named, loaded."""
     from headgauge.models import ModelSource

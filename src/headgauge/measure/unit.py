@@ -16,6 +16,7 @@ from torch import nn
 from headgauge import models
 from headgauge.measure.bos_check import both_losses
 from headgauge.measure.depth import depth_table
+from headgauge.measure.effects import window_effects, with_effects
 from headgauge.measure.measuring import Measurer, Progress
 from headgauge.measure.requests import Task
 from headgauge.measure.settings import UnitSettings
@@ -56,7 +57,7 @@ def measure_unit(
     begin()
     with in_turn():
         loaded = source.open()
-        with _settled(loaded.model, settings):
+        with settled(loaded.model, settings):
             found = _measured(loaded, unit, settings, task, progress)
     if folder is None:
         return found
@@ -76,7 +77,8 @@ def _measured(
     began = time.perf_counter()
     with ExitStack() as stack:
         vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, task.kinds))
-        measurer = Measurer(loaded, unit.key, inputs, vectors, settings, task, progress)
+        shown = progress if task.ablate is None else None  # the heads' turn takes much longer
+        measurer = Measurer(loaded, unit.key, inputs, vectors, settings, task, shown)
         seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
         output = loaded.model(**inputs, **models.without_cache(loaded.model))
     gathered = measurer.gathered
@@ -87,8 +89,16 @@ def _measured(
         with gathered.timed("bos_check"):
             bos_losses = both_losses(loaded, ids, output.logits, unit.other)
     del output
+    whole_passes: dict[str, Any] = {}
+    if task.ablate is not None:
+        with gathered.timed("effects"):
+            effects = window_effects(loaded, unit.key, inputs, ids, settings, task, progress)
+            gathered.parts["window_effects"] = effects.rows
+            whole_passes = {"whole_passes": effects.whole_passes}
     names = ("heads", "curves", "samples", *(("rows",) * settings.save_rows), *task.tables)
     tables = {name: gathered.table(name) for name in names}
+    if task.ablate is not None and task.judged:
+        tables["heads"] = with_effects(tables["heads"], gathered.table("window_effects"))
     if task.depth:
         with gathered.timed("depth"):
             tables["depth"] = depth_table(loaded.model, unit.key, inputs, tables["heads"])
@@ -102,12 +112,13 @@ def _measured(
         tapped=measurer.tapped,
         bos_losses=bos_losses,
         seconds={name: round(value, 3) for name, value in seconds.items()},
+        **whole_passes,
     )
     return UnitTables(unit.key, tables, facts)
 
 
 @contextmanager
-def _settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
+def settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
     """Eval mode, the run's number of threads and its seed; everything is put back."""
     threads = torch.get_num_threads()
     gpus = {weight.device.index for weight in model.parameters() if weight.is_cuda}

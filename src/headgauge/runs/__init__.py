@@ -21,6 +21,7 @@ with `RunFolder`, by units or by tables:
 """
 
 from headgauge.runs.layouts import (
+    ABLATION,
     REPRODUCTION,
     SCAN,
     SIMULATION,
@@ -30,11 +31,12 @@ from headgauge.runs.layouts import (
 )
 from headgauge.runs.manifest import Data, EdgeToken, Manifest, Model, Splits, UnitFacts, manifest
 from headgauge.runs.manifest_file import begun_settings
-from headgauge.runs.run_folder import Run, RunFolder, load_run
+from headgauge.runs.run_folder import Derived, Run, RunFolder, load_run
 from headgauge.runs.schema import CurveRow, DepthCurveRow, DepthRow, HeadRow, frame_schema
 from headgauge.runs.units import UnitKey, UnitTables, begun_units, write_unit
 
 __all__ = [
+    "ABLATION",
     "REPRODUCTION",
     "SCAN",
     "SIMULATION",
@@ -43,6 +45,7 @@ __all__ = [
     "Data",
     "DepthCurveRow",
     "DepthRow",
+    "Derived",
     "EdgeToken",
     "HeadRow",
     "Layout",

@@ -12,16 +12,19 @@ does what is left. `ScanSettings` has every choice that can change a number: wha
 identified by.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
-from headgauge.errors import InputError, whole
+import polars as pl
+
+from headgauge.errors import InputError, whole, wholes
+from headgauge.measure.calibration import ablating, means_table
 from headgauge.measure.plan import Model, Plan, make_plan, source_of
 from headgauge.measure.reading import Seen, Tokens, look_at
-from headgauge.measure.requests import CurveRequest, Experiment, Task
+from headgauge.measure.requests import Ablate, CurveRequest, Experiment, Task
 from headgauge.measure.runner import Progress, default_threads, run_plan
 from headgauge.measure.settings import LENGTH, TOP_NS, UnitSettings, check_among
 from headgauge.measure.unit import Source
@@ -30,7 +33,7 @@ from headgauge.models.head_names import Heads, named_heads
 from headgauge.options import takes
 from headgauge.options.commands import ScanOptions
 from headgauge.runs import UnitKey
-from headgauge.runs.columns import Keys
+from headgauge.runs.columns import How, Keys
 from headgauge.scanning.matrices import check_heads, probes
 from headgauge.scanning.result import ScanResult
 
@@ -75,7 +78,8 @@ class ScanSettings(UnitSettings):
     """What a scan measures, and what the paper leaves to choose.
 
     `depth` asks for the residual stream too, layer by layer; `matrix` names the heads whose weights
-    are kept token by token.
+    are kept token by token; `effects` asks for the loss without each head, `how` with what in its
+    place.
     """
 
     top_ns: tuple[int, ...] = TOP_NS
@@ -84,6 +88,8 @@ class ScanSettings(UnitSettings):
     keys: tuple[str, ...] = ("visible",)
     depth: bool = False
     matrix: Heads = ()
+    effects: bool = False
+    how: str = "mean"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,10 +106,13 @@ class ScanSettings(UnitSettings):
             )
         check_among("vectors", self.vectors, VECTOR_KINDS)
         check_among("keys", self.keys, KEYS)
+        check_among("how", (self.how,), get_args(How))
 
     def as_dict(self) -> dict[str, Any]:
         # A run without them is what it was before there were any: its folder is still taken up.
-        return {k: v for k, v in super().as_dict().items() if k not in ("depth", "matrix") or v}
+        later = {"depth": False, "matrix": (), "effects": False, "how": "mean"}
+        known = super().as_dict().items()
+        return {k: v for k, v in known if k not in later or v != later[k]}
 
 
 def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings:
@@ -119,12 +128,12 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
     lengths = _all_lengths(asked.length, asked.lengths, target)
     if asked.lengths is not None and max(lengths) in asked.lengths:
         free -= {"length"}
-    top_ns = _wholes("top-N", asked.top_n)
+    top_ns = wholes("top-N", asked.top_n)
     sizes = {
         "windows": None if asked.windows is None else whole("windows", asked.windows),
         "top_ns": top_ns and tuple(sorted(set(top_ns))),
-        "layers": _wholes("layers", asked.layers),
-        "heads": _wholes("heads", asked.heads),
+        "layers": wholes("layers", asked.layers),
+        "heads": wholes("heads", asked.heads),
     }
     threads = default_threads(asked.jobs, asked.out) if asked.threads is None else asked.threads
     return ScanSettings(
@@ -137,7 +146,7 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),
         seed=whole("seed", asked.seed),
-        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth")},
+        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth", "effects")},
         **{name: value for name, value in sizes.items() if value is not None},
     )
 
@@ -146,19 +155,9 @@ def _words(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _wholes(what: str, given: Any) -> tuple[int, ...] | None:
-    """Whole numbers, one or several, in the order given; None where nothing was."""
-    if given is None:
-        return None
-    several = list(given) if isinstance(given, Iterable) else [given]
-    if not several:
-        raise InputError(f"{what} needs at least one number, got none")
-    return tuple(whole(what, each) for each in several)
-
-
 def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ...]:
     """The main length and the shorter ones that a trend needs."""
-    asked, below = _wholes("length", length) or (), _wholes("lengths", shorter) or ()
+    asked, below = wholes("length", length) or (), wholes("lengths", shorter) or ()
     longest = max(asked, default=max(LENGTH, *below, 0))
     if asked and max(below, default=0) > longest:
         raise InputError(f"--lengths must not exceed --length {longest}, got {max(below)}")
@@ -172,14 +171,16 @@ def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ..
 
 
 def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
-    """What a scan measures, in every unit alike but for the matrices, of the longest alone."""
+    """What a scan measures, in every unit alike but for the matrices and the effects of heads, of
+    the longest alone."""
     scale = "raw" if settings.raw else "unit"
     asked = product(settings.vectors, settings.keys)
     curves = (CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked)
-    here = settings.matrix and key.length == settings.length
-    kept = probes(settings.matrix, settings.block_rows) if here else ()
+    longest = key.length == settings.length
+    kept = probes(settings.matrix, settings.block_rows) if settings.matrix and longest else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
-    return Task(tuple(curves), kept, depth=settings.depth, tables=tables)
+    ablate = Ablate(cast(How, settings.how)) if settings.effects and longest else None
+    return Task(tuple(curves), kept, depth=settings.depth, ablate=ablate, tables=tables)
 
 
 def _notes(settings: ScanSettings) -> list[str]:
@@ -190,13 +191,18 @@ def _notes(settings: ScanSettings) -> list[str]:
     return [f"N: {instead}, a window has {settings.length} tokens"]
 
 
-SCAN = Experiment(PSEUDOCODE, scan_task, _notes)
+def _once(settings: ScanSettings) -> dict[str, Callable[[Plan], pl.DataFrame]]:
+    return {"means": means_table} if settings.effects and settings.how == "mean" else {}
+
+
+SCAN = Experiment(PSEUDOCODE, scan_task, _notes, _once)
 
 
 def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> Plan:
     """A scan before it runs."""
     check_heads(source.open(), settings.matrix, settings.layers, settings.heads)
-    return make_plan(source, tokens, settings, SCAN)
+    plan = make_plan(source, tokens, settings, SCAN)
+    return ablating(plan, settings.how) if settings.effects else plan
 
 
 def run_scan(
