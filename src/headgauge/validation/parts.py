@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -55,7 +56,8 @@ def read_part(scan: ScanResult) -> Part:
         raise InputError("no head of this scan has an effect: scan with effects")
     scores = {("measure", name): _numbers(heads[name]) for name in MEASURES}
     verdicts = scan.verdicts().filter(pl.col("verdict") != INCOMPLETE)
-    named = {"verdict": verdicts} | ({"role": scan.roles()} if hasattr(scan, "roles") else {})
+    roles: Any = getattr(scan, "roles", None)
+    named = {"verdict": verdicts} | ({} if roles is None else {"role": roles().drop_nulls("role")})
     for kind, frame in named.items():
         for name in frame[kind].unique(maintain_order=True).sort():
             held = heads.join(

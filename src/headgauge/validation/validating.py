@@ -182,8 +182,8 @@ def run_validation(
             else _induction(plan, heads, scans[PARTS[0]].tables.get("means"), next(shares))
         )
         tables["induction"] = _table("induction", found)
-    notes += [note for scan in scans.values() for note in scan.notes()]
-    made["notes"] = notes = list(dict.fromkeys(notes))
+    said = (note for each in scans.values() for note in each.notes() if note not in each.warnings())
+    made["notes"] = notes = list(dict.fromkeys([*notes, *said]))
     result = Validation(made, scans, tables)
     if folder is None or out is None:
         return result
