@@ -11,7 +11,7 @@
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
-    headgauge.read_run("runs/mine")             # any of these, from its folder
+    headgauge.read_run("runs/mine")             # any of the four, from its folder
 
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
     weights = rule(logits, mask)
@@ -19,8 +19,8 @@
 `headgauge.theory` has the papers' results, `headgauge.normalizers` the rules, `headgauge.claims`
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
-`headgauge.ablation` takes them out, `headgauge.validation` tests verdicts by it, `headgauge.paper`
-reproduces the paper's figures, `headgauge.particles` has tokens as particles on
+`headgauge.ablation` takes them out, `headgauge.validation` tests verdicts against that,
+`headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found and
 `headgauge.report` draws it.
 Each is imported when it is first used: torch takes seconds.

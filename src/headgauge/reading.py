@@ -9,8 +9,10 @@ from headgauge.simulation import Simulation
 from headgauge.validation import Validation
 
 
-def read_run(folder: str | Path) -> ScanResult | Ablation | Reproduction | Simulation | Validation:
-    """What a command that runs something left there; nothing is computed again."""
+def read_run(
+    folder: str | Path,
+) -> ScanResult | Ablation | Validation | Reproduction | Simulation:
+    """What a command left there; nothing is computed again."""
     others = (Simulation, Reproduction, Validation, Ablation)
     kind = next((each for each in others if each.is_in(folder)), ScanResult)
     return kind.load(folder)

@@ -13,7 +13,12 @@ from rich.console import Console
 from headgauge.cli.output import share_bar
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
-from headgauge.options.commands import AblateOptions, ReproduceOptions, ScanOptions, ValidateOptions
+from headgauge.options.commands import (
+    AblateOptions,
+    ReproduceOptions,
+    ScanOptions,
+    ValidateOptions,
+)
 
 if TYPE_CHECKING:
     from headgauge.models import ModelSource
