@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import polars as pl
 
@@ -33,7 +33,7 @@ from headgauge.models.head_names import Heads, named_heads
 from headgauge.options import takes
 from headgauge.options.commands import ScanOptions
 from headgauge.runs import UnitKey
-from headgauge.runs.columns import Keys
+from headgauge.runs.columns import How, Keys
 from headgauge.scanning.matrices import check_heads, probes
 from headgauge.scanning.result import ScanResult
 
@@ -79,7 +79,8 @@ class ScanSettings(UnitSettings):
     """What a scan measures, and what the paper leaves to choose.
 
     `depth` asks for the residual stream too, layer by layer; `matrix` names the heads whose weights
-    are kept token by token; `effects` asks for the loss without each head.
+    are kept token by token; `effects` asks for the loss without each head, `how` with what in its
+    place.
     """
 
     top_ns: tuple[int, ...] = TOP_NS
@@ -89,6 +90,7 @@ class ScanSettings(UnitSettings):
     depth: bool = False
     matrix: Heads = ()
     effects: bool = False
+    how: str = "mean"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,11 +107,13 @@ class ScanSettings(UnitSettings):
             )
         check_among("vectors", self.vectors, VECTOR_KINDS)
         check_among("keys", self.keys, KEYS)
+        check_among("how", (self.how,), get_args(How))
 
     def as_dict(self) -> dict[str, Any]:
         # A run without them is what it was before there were any: its folder is still taken up.
-        later = ("depth", "matrix", "effects")
-        return {k: v for k, v in super().as_dict().items() if k not in later or v}
+        later = {"depth": False, "matrix": (), "effects": False, "how": "mean"}
+        known = super().as_dict().items()
+        return {k: v for k, v in known if k not in later or v != later[k]}
 
 
 def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings:
@@ -178,7 +182,7 @@ def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
     longest = key.length == settings.length
     kept = probes(settings.matrix, settings.block_rows) if settings.matrix and longest else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
-    ablate = Ablate("mean") if settings.effects and longest else None
+    ablate = Ablate(cast(How, settings.how)) if settings.effects and longest else None
     return Task(tuple(curves), kept, depth=settings.depth, ablate=ablate, tables=tables)
 
 
@@ -200,7 +204,7 @@ def _notes(settings: ScanSettings) -> list[str]:
 
 
 def _once(settings: ScanSettings) -> dict[str, Callable[[Plan], pl.DataFrame]]:
-    return {"means": means_table} if settings.effects else {}
+    return {"means": means_table} if settings.effects and settings.how == "mean" else {}
 
 
 SCAN = Experiment(PSEUDOCODE, scan_task, _notes, _once)
@@ -210,7 +214,7 @@ def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> 
     """A scan before it runs."""
     check_heads(source.open(), settings.matrix, settings.layers, settings.heads)
     plan = make_plan(source, tokens, settings, SCAN)
-    return ablating(plan, "mean") if settings.effects else plan
+    return ablating(plan, settings.how) if settings.effects else plan
 
 
 def run_scan(
