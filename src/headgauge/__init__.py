@@ -10,6 +10,7 @@
     headgauge.reproduce(loaded)                 # the paper's figures on it
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
     headgauge.read_run("runs/mine")             # any of the three, from its folder
+    headgauge.export("runs/mine", "csv")        # a scan in the forms that other tools load
 
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
     weights = rule(logits, mask)
@@ -18,8 +19,8 @@
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
 `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
-the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found and
-`headgauge.report` draws it.
+the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found,
+`headgauge.report` draws it and `headgauge.exports` hands it on.
 Each is imported when it is first used: torch takes seconds.
 """
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         claims,
         engine,
         errors,
+        exports,
         measure,
         models,
         normalizers,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         simulation,
         theory,
     )
+    from headgauge.exports import export
     from headgauge.models import load
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
@@ -56,6 +59,8 @@ __all__ = [
     "draw",
     "engine",
     "errors",
+    "export",
+    "exports",
     "load",
     "measure",
     "models",
@@ -76,6 +81,7 @@ __all__ = [
 # What is reached without naming its package.
 _FUNCTIONS = {
     "draw": "report.figures",
+    "export": "exports",
     "load": "models",
     "plot": "report.figures",
     "read_run": "reading",

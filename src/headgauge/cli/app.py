@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from headgauge import __version__
-from headgauge.cli import cache, claims, normalizers, report, reproduce, scan, simulate
+from headgauge.cli import cache, claims, export, normalizers, report, reproduce, scan, simulate
 from headgauge.cli.building import command
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
@@ -35,6 +35,7 @@ app.command("scan")(command(ScanOptions, scan.run))
 app.command("reproduce")(command(ReproduceOptions, reproduce.run))
 app.command("simulate")(command(SimulateOptions, simulate.run))
 app.command("report")(report.command)
+app.command("export")(export.command)
 app.command("claims")(claims.command)
 app.command("normalizers")(normalizers.command)
 app.command("cache")(cache.command)
