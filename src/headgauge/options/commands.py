@@ -3,10 +3,11 @@
 Command and Python function come from the same fields.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from headgauge.options import option
 
@@ -109,6 +110,13 @@ class ScanOptions:
         "Keep the weights of these heads, such as L18H7,L17H4, for a picture token by token on the "
         "page: those of at least 1/1024, in every window (of the longest length).",
         names=True,
+    )
+    spans: str | Path | Mapping[str, Any] | None = _measured(
+        None,
+        'How much of its weight each head has on parts of the text: a JSON file, {"name": [start, '
+        "end), …} in characters, and classes of tokens (special ones, image placeholders); "
+        "'classes' for these alone.",
+        typed=str | None,
     )
     lengths: Sequence[int] | None = _measured(
         None, "Shorter lengths too, such as 128,256,512, for the trend over length.", least=2

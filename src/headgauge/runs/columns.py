@@ -13,6 +13,7 @@ Scale = Literal["unit", "raw"]  # the length of the vectors
 Keys = Literal["visible", "all"]  # the keys that count
 Seen = Literal["qkv", "softmax"]
 Side = Literal["query", "key"]
+SpanKind = Literal["span", "class"]
 Logits = Literal["scaled", "raw"]
 Panel = Literal["circle", "model"]
 Expected = Literal["printed", "appendix", "upper"]

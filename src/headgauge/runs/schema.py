@@ -10,7 +10,17 @@ from typing import Any
 
 import polars as pl
 
-from headgauge.runs.columns import Finite, Keys, Logits, Scale, Seen, Side, Vectors, columns
+from headgauge.runs.columns import (
+    Finite,
+    Keys,
+    Logits,
+    Scale,
+    Seen,
+    Side,
+    SpanKind,
+    Vectors,
+    columns,
+)
 
 # What names a head: `layer` counts the attention modules in the model's order, and a module that
 # runs more than once per pass (a shared layer) has an `occurrence` for each.
@@ -143,6 +153,17 @@ class TokenRow(OfHead):
     text: str | None  # None without a tokenizer
 
 
+class SpanRow(OfHead):
+    """How much of a head's weight goes to a part of the text, over the rows that see any of it."""
+
+    span: str  # its name
+    kind: SpanKind  # "span": a named part of the text; "class": of tokens, as the tokenizer has it
+    tokens: int  # keys of the window that belong to it
+    rows: int  # query rows that see one of them
+    mass: float | None
+    uniform: float | None
+
+
 class DepthRow(InWindow):
     """The tokens of a window where they enter a layer; the last row is after the last layer."""
 
@@ -268,7 +289,7 @@ class VectorSetRow(OfHead):
 
 # Only a reproduction has them.
 PAPER = ("paper_curves", "sensitivity", "points", "vanishing", "shared_tokens", "vector_sets")
-ON_REQUEST = ("rows", "matrices", "tokens", "depth", *PAPER)
+ON_REQUEST = ("rows", "matrices", "tokens", "spans", "depth", *PAPER)
 
 _CHOICE = ("top_n", "vectors", "scale", "keys")
 # The type of a table's rows, and what names a row beside its window and head (in `depth`: layer).
@@ -279,6 +300,7 @@ _TABLES: dict[str, tuple[type, tuple[str, ...]]] = {
     "rows": (QueryRow, ("row",)),
     "matrices": (MatrixRow, ("row", "key")),
     "tokens": (TokenRow, ("side", "place")),
+    "spans": (SpanRow, ("kind", "span")),
     "depth": (DepthRow, ()),
     "paper_curves": (PaperCurveRow, (*_CHOICE, "rule")),
     "sensitivity": (SensitivityRow, ("logits", "direction", "epsilon", "temperature")),

@@ -23,7 +23,7 @@ from headgauge.scanning.grounds import Grounds, grounds
 from headgauge.scanning.thresholds import DEFAULT, Threshold, read_thresholds
 from headgauge.shown import Shown
 
-SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "depth")
+SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "spans", "depth")
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
 
@@ -53,6 +53,11 @@ class ScanResult(runs.Run, Shown):
     def depth(self) -> pl.DataFrame | None:
         """The residual stream by layer, where it was asked for."""
         return self.tables.get("depth")
+
+    @property
+    def spans(self) -> pl.DataFrame | None:
+        """The weight on parts of the text, where it was asked for."""
+        return self.tables.get("spans")
 
     @staticmethod
     def of(run: runs.Run) -> "ScanResult":

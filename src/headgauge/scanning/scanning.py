@@ -12,8 +12,9 @@ does what is left. `ScanSettings` has every choice that can change a number: wha
 identified by.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -32,6 +33,7 @@ from headgauge.runs import UnitKey
 from headgauge.runs.columns import Keys
 from headgauge.scanning.matrices import Heads, check_heads, named_heads, probes
 from headgauge.scanning.result import ScanResult
+from headgauge.scanning.spans import Marked, Spans, marked_windows, named_spans, probe
 
 KEYS = get_args(Keys)
 PSEUDOCODE = (
@@ -74,7 +76,8 @@ class ScanSettings(UnitSettings):
     """What a scan measures, and what the paper leaves to choose.
 
     `depth` asks for the residual stream too, layer by layer; `matrix` names the heads whose weights
-    are kept token by token.
+    are kept token by token, `spans` the parts of the text whose weight is measured: None for none,
+    () for the classes of tokens alone.
     """
 
     top_ns: tuple[int, ...] = TOP_NS
@@ -83,6 +86,7 @@ class ScanSettings(UnitSettings):
     keys: tuple[str, ...] = ("visible",)
     depth: bool = False
     matrix: Heads = ()
+    spans: Spans | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -102,7 +106,8 @@ class ScanSettings(UnitSettings):
 
     def as_dict(self) -> dict[str, Any]:
         # A run without them is what it was before there were any: its folder is still taken up.
-        return {k: v for k, v in super().as_dict().items() if k not in ("depth", "matrix") or v}
+        unasked = {"depth": False, "matrix": (), "spans": None}
+        return {k: v for k, v in super().as_dict().items() if k not in unasked or v != unasked[k]}
 
 
 def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings:
@@ -132,6 +137,7 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         vectors=_words(asked.vectors),
         keys=KEYS if _words(asked.keys) == ("both",) else _words(asked.keys),
         matrix=() if asked.matrix is None else named_heads(asked.matrix),
+        spans=named_spans(asked.spans),
         save_rows=asked.rows,
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),
@@ -170,14 +176,19 @@ def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ..
     return tuple(sorted({*(max(2, longest // part) for part in (8, 4, 2)), *asked, longest}))
 
 
-def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
-    """What a scan measures, in every unit alike but for the matrices, of the longest alone."""
+def scan_task(
+    settings: ScanSettings, key: UnitKey, marked: Mapping[int, Marked] | None = None
+) -> Task:
+    """What a scan measures, in every unit alike but for the matrices, of the longest alone, and
+    the spans, which are `marked` by window."""
     scale = "raw" if settings.raw else "unit"
     asked = product(settings.vectors, settings.keys)
     curves = (CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked)
     here = settings.matrix and key.length == settings.length
     kept = probes(settings.matrix, settings.block_rows) if here else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
+    if marked is not None:
+        kept, tables = (*kept, probe(marked[key.window], settings.block_rows)), (*tables, "spans")
     return Task(tuple(curves), kept, depth=settings.depth, tables=tables)
 
 
@@ -195,7 +206,12 @@ SCAN = Experiment(PSEUDOCODE, scan_task, _notes)
 def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> Plan:
     """A scan before it runs."""
     check_heads(source.open(), settings.matrix, settings.layers, settings.heads)
-    return make_plan(source, tokens, settings, SCAN)
+    plan = make_plan(source, tokens, settings, SCAN)
+    if settings.spans is None:
+        return plan
+    marked, notes = marked_windows(plan, settings.spans)
+    experiment = replace(SCAN, task=partial(scan_task, marked=marked))
+    return replace(plan, experiment=experiment, notes=(*plan.notes, *notes))
 
 
 def run_scan(
