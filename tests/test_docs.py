@@ -118,6 +118,9 @@ def place(as_users_run: None, tmp_path_factory: pytest.TempPathFactory) -> Itera
         (folder / f"{name}.txt").write_text(text)
     lines = [json.dumps({"prompt": "the prince said well war and peace " * 5})] * 2
     (folder / "prompts.jsonl").write_text("\n".join(lines))
+    (folder / "prompt.txt").write_text((folder / "story.txt").read_text())
+    (spans,) = [block for block in blocks("text") if block.text.startswith('{"system"')]
+    (folder / "spans.json").write_text(spans.text)
     (toml,) = [block for block in blocks("toml") if block.page == "docs/verdicts.md"]
     (folder / "mine.toml").write_text(toml.text)
     with chdir(folder), pytest.MonkeyPatch.context() as patch:

@@ -105,13 +105,12 @@ def test_characters_become_tokens_of_their_windows(loaded: models.LoadedModel, b
 
 def test_of_documents_they_count_in_each(loaded: models.LoadedModel) -> None:
     texts = ["a b c d e f", "a b c", "a b"]
-    asked: dict[str, Any] = {"spans": {"x": [4, 8]}, "text": texts, **SMALL}
     for bos in ("always", "never"):
-        found = headgauge.scan(loaded, bos=bos, **asked).spans
+        found = headgauge.scan(loaded, spans={"x": [4, 8]}, text=texts, bos=bos, **SMALL).spans
         assert found is not None
         assert counts(found.filter(kind="span")) == {(0, "x"): 2, (1, "x"): 1}
     with pytest.raises(InputError, match="the longest of 3 documents in text-string has 11 char"):
-        headgauge.scan(loaded, **asked | {"spans": {"x": [4, 12]}})
+        headgauge.scan(loaded, spans={"x": [4, 12]}, text=texts, **SMALL)
 
 
 def test_classes_of_tokens_are_found_by_their_ids(ids: Tensor) -> None:
