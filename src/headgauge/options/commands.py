@@ -134,6 +134,13 @@ class ScanOptions:
         "Measure too what each head is worth: the rise of the loss with its mean in its place, in "
         "every window (of the longest length). As long as ablate takes.",
     )
+    spans: str | Path | Mapping[str, Any] | None = _measured(
+        None,
+        'How much of its weight each head has on parts of the text: a JSON file, {"name": [start, '
+        "end), …} in characters, and classes of tokens (special ones, image placeholders); "
+        "'classes' for these alone.",
+        typed=str | None,
+    )
     lengths: Sequence[int] | None = _measured(
         None, "Shorter lengths too, such as 128,256,512, for the trend over length.", least=2
     )

@@ -12,8 +12,8 @@ import polars as pl
 from headgauge import runs
 from headgauge.errors import InputError
 from headgauge.measure.bos_check import bos_notes
-from headgauge.measure.head_facts import why_no_scores
 from headgauge.measure.effects import effect_notes
+from headgauge.measure.head_facts import why_no_scores
 from headgauge.models import Recognised
 from headgauge.runs.json_files import plain
 from headgauge.runs.manifest import Outlook
@@ -26,7 +26,7 @@ from headgauge.scanning.grounds import Grounds, grounds
 from headgauge.scanning.thresholds import DEFAULT, ROLE_LINES, ROLES, Threshold, read_thresholds
 from headgauge.shown import Shown
 
-SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "depth", "means")
+SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "spans", "depth", "means")
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
 
@@ -57,6 +57,11 @@ class ScanResult(runs.Run, Shown):
     def depth(self) -> pl.DataFrame | None:
         """The residual stream by layer, where it was asked for."""
         return self.tables.get("depth")
+
+    @property
+    def spans(self) -> pl.DataFrame | None:
+        """The weight on parts of the text, where it was asked for."""
+        return self.tables.get("spans")
 
     @staticmethod
     def of(run: runs.Run) -> "ScanResult":

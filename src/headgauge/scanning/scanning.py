@@ -12,8 +12,9 @@ does what is left. `ScanSettings` has every choice that can change a number: wha
 identified by.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -36,6 +37,7 @@ from headgauge.runs import UnitKey
 from headgauge.runs.columns import How, Keys
 from headgauge.scanning.matrices import check_heads, probes
 from headgauge.scanning.result import ScanResult
+from headgauge.scanning.spans import Marked, Spans, marked_windows, named_spans, probe
 
 KEYS = get_args(Keys)
 OFF_SINK_ROWS = 64  # query rows a head, evenly spread: enough for a mean, a sixteenth of the work
@@ -80,7 +82,8 @@ class ScanSettings(UnitSettings):
 
     `depth` asks for the residual stream too, layer by layer; `matrix` names the heads whose weights
     are kept token by token; `effects` asks for the loss without each head, `how` with what in its
-    place.
+    place; `spans` has the parts of the text whose weight is measured: None for none, () for the
+    classes of tokens alone.
     """
 
     top_ns: tuple[int, ...] = TOP_NS
@@ -91,6 +94,7 @@ class ScanSettings(UnitSettings):
     matrix: Heads = ()
     effects: bool = False
     how: str = "mean"
+    spans: Spans | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,7 +115,7 @@ class ScanSettings(UnitSettings):
 
     def as_dict(self) -> dict[str, Any]:
         # A run without them is what it was before there were any: its folder is still taken up.
-        later = {"depth": False, "matrix": (), "effects": False, "how": "mean"}
+        later = {"depth": False, "matrix": (), "effects": False, "how": "mean", "spans": None}
         known = super().as_dict().items()
         return {k: v for k, v in known if k not in later or v != later[k]}
 
@@ -143,6 +147,7 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         vectors=_words(asked.vectors),
         keys=("visible", "all") if _words(asked.keys) == ("both",) else _words(asked.keys),
         matrix=() if asked.matrix is None else named_heads("matrix", asked.matrix),
+        spans=named_spans(asked.spans),
         save_rows=asked.rows,
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),
@@ -171,9 +176,11 @@ def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ..
     return tuple(sorted({*(max(2, longest // part) for part in (8, 4, 2)), *asked, longest}))
 
 
-def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
+def scan_task(
+    settings: ScanSettings, key: UnitKey, marked: Mapping[int, Marked] | None = None
+) -> Task:
     """What a scan measures, in every unit alike but for the matrices and the effects of heads, of
-    the longest alone."""
+    the longest alone, and the spans, which are `marked` by window."""
     scale = "raw" if settings.raw else "unit"
     asked = product(settings.vectors, settings.keys)
     curves = [CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked]
@@ -182,6 +189,8 @@ def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
     longest = key.length == settings.length
     kept = probes(settings.matrix, settings.block_rows) if settings.matrix and longest else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
+    if marked is not None:
+        kept, tables = (*kept, probe(marked[key.window], settings.block_rows)), (*tables, "spans")
     ablate = Ablate(cast(How, settings.how)) if settings.effects and longest else None
     return Task(tuple(curves), kept, depth=settings.depth, ablate=ablate, tables=tables)
 
@@ -214,6 +223,10 @@ def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> 
     """A scan before it runs."""
     check_heads(source.open(), settings.matrix, settings.layers, settings.heads)
     plan = make_plan(source, tokens, settings, SCAN)
+    if settings.spans is not None:
+        marked, notes = marked_windows(plan, settings.spans)
+        experiment = replace(plan.experiment, task=partial(scan_task, marked=marked))
+        plan = replace(plan, experiment=experiment, notes=(*plan.notes, *notes))
     return ablating(plan, settings.how) if settings.effects else plan
 
 

@@ -12,6 +12,7 @@ from headgauge.report.dynamics.depth import depth_figure
 from headgauge.report.page import parts
 from headgauge.report.page.heads import heads_part
 from headgauge.report.page.parts import Column, Page, Part, opening, plural, section, text
+from headgauge.report.page.spans import spans_section
 from headgauge.report.tables import span_words, threshold_words
 from headgauge.scanning import ScanResult
 
@@ -65,7 +66,7 @@ def _remedies(scan: ScanResult) -> list[Part | None]:
 
 def scan_sections(scan: ScanResult, on: str = "") -> list[Part | None]:
     heads = section("heads", "Heads", f"Heads{on}", heads_part(scan))
-    return [heads, _depth(scan), _outlook(scan)]
+    return [heads, spans_section(scan), _depth(scan), _outlook(scan)]
 
 
 def ledger(claims: Iterable[Claim], paper: str) -> Part:
