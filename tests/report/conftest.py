@@ -109,6 +109,9 @@ def head_table():
             "head": [layer % 3 for layer in range(10)],
             "length": [64] * 10,
             "verdicts": told,
+            "role": pl.Series([None] * 10, dtype=pl.String),
+            "effect": pl.Series([None] * 10, dtype=pl.Float64),
+            "effect_error": pl.Series([None] * 10, dtype=pl.Float64),
             **numbers,
         }
     )

@@ -44,7 +44,8 @@ def test_every_table_of_a_scan_has_a_figure(scanned):
     heads = [name for name in HEAD_MEASURES if name != "rest_entropy_share"]
     other = [f"{name}-hidden-unit-all" for name in CURVE_MEASURES]
     assert list(found)[:2] == ["heads", "verdicts"]
-    assert set(found) == {"heads", "verdicts", "depth", "curves", *heads, *CURVE_MEASURES, *other}
+    maps = {"heads", "verdicts", "roles", *heads, *CURVE_MEASURES, *other}
+    assert set(found) == {*maps, "depth", "curves", "effects"}
     before = dict(rcParams)
     assert f"layer {LAYERS - 1}" in words(plot(scanned, "curves"))
     assert "Layer 2, head 3" in words(plot(scanned, 2, 3))

@@ -11,8 +11,10 @@ from headgauge.report.drawing import draw
 from headgauge.report.head_maps import head_maps, some_ns
 
 
-def described(heads, curves, verdicts, run="the run") -> Any:
-    return {name: make() for name, make in head_maps(heads, curves, verdicts, run).items()}
+def described(heads, curves, verdicts, run="the run", roles=None) -> Any:
+    if roles is None:
+        roles = verdicts.clear().rename({"verdict": "role"})
+    return {name: make() for name, make in head_maps(heads, curves, verdicts, roles, run).items()}
 
 
 def texts(figure):
@@ -135,7 +137,7 @@ def test_rows_and_columns_are_numbered_as_far_as_there_is_room(
     make_run, make_verdicts, layers, heads, last
 ):
     frame, curves = make_run(layers, heads, windows=1, ns=(16,))
-    figure = head_maps(frame, curves, make_verdicts(frame, {}), "")["entropy"]()
+    figure = described(frame, curves, make_verdicts(frame, {}))["entropy"]
     assert 4 < figure.width < 12
     assert 0.2 < figure.panel_height < 8
     axes = draw(figure).axes[0]

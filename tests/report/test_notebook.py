@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import polars as pl
 import pytest
 
-from headgauge.registry.names import verdict
+from headgauge.registry.names import mark
 from headgauge.report.notebook import scan_html
 from report.page.results import FakeScan, fake_scan, fake_simulation
 

@@ -29,8 +29,25 @@ VERDICTS = by_name(
 )
 
 
-def verdict(name: str) -> Entry:
-    return VERDICTS.get(name) or Entry(name, name=name, letter="*", style="bold", look=Look(GREEN))
+# What a head does; a head has one.
+ROLES = by_name(
+    **{
+        "previous-token": Entry(letter="P", style="cyan", look=Look(SKY)),
+        "induction": Entry(letter="I", style="bold red", look=Look(RED)),
+        "duplicate": Entry(letter="D", style="magenta", look=Look(PURPLE)),
+        "local": Entry(letter="L", style="green", look=Look(GREEN)),
+        "sink-idle": Entry(letter="S", style="dim", look=Look(GREY)),
+        "sink-broadcast": Entry(letter="B", style="blue", look=Look(BLUE)),
+        "long-range": Entry(letter="F", style="yellow", look=Look(ORANGE)),
+        "mixed": Entry(letter="M", look=Look("#E9E9E9")),
+    }
+)
+
+
+def mark(name: str) -> Entry:
+    """A verdict or a role: its letter and its colours."""
+    known = VERDICTS.get(name) or ROLES.get(name)
+    return known or Entry(name, name=name, letter="*", style="bold", look=Look(GREEN))
 
 
 # In the order of every legend and table; the baseline, which nothing regulates, is grey and broken.

@@ -16,9 +16,10 @@ from headgauge.paper.result import Reproduction
 from headgauge.report import drawing
 from headgauge.report.curves import curves_figure, head_figure
 from headgauge.report.dynamics import depth, over_time, rows, sphere
+from headgauge.report.effects import effects_figure, worth
 from headgauge.report.figure import Figure, HeatMap
 from headgauge.report.figure_files import save_words
-from headgauge.report.head_maps import head_maps
+from headgauge.report.head_maps import ON_REQUEST, head_maps
 from headgauge.report.page import page, write_page
 from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
 from headgauge.scanning.result import ScanResult
@@ -53,7 +54,10 @@ def figures(result: Result, text: str | None = None, plain: bool = False) -> Mak
 
 def _scan_figures(result: ScanResult) -> Makers:
     run, layers = result.caption(), result.depth
-    made: Makers = {**head_maps(result.heads, result.curves, result.verdicts(), run)}
+    tables = result.heads, result.curves, result.verdicts(), result.roles()
+    made: Makers = {**head_maps(*tables, run)}
+    if "effect" in made:
+        made["effects"] = lambda: effects_figure(worth(result), run)
     if layers is not None:
         made["depth"] = lambda: depth.depth_figure(layers, result.depth_curves(), run)
     made["curves"] = partial(curves_figure, result.curves, run)
@@ -87,8 +91,8 @@ def plot(
     """One figure, as matplotlib has them: `plot(result, 3, 5)` is layer 3, head 5, `plot(result,
     name)` the one of that name in figures/, `plot(result)` the overview.
 
-    Names of a scan are such as "heads", "sink_weight", "separability", "depth" and "curves", a line
-    over N for each head; of a reproduction "paper", "fig1" to "fig4", "vanishing", "choices",
+    Names of a scan are such as "heads", "roles", "sink_weight", "separability", "depth" and
+    "curves", a line over N for each head; of one with effects "effects", against every measure; of a reproduction "paper", "fig1" to "fig4", "vanishing", "choices",
     "rules" too, on a `text` (the first unless named); of a simulation "dynamics", "gamma",
     "swarms", "phase", "rates", "collapse" and "sphere", its end. `module` tells attention in one
     layer apart. `plain` is without the small print.
@@ -111,10 +115,11 @@ def plot(
 def save_figures(
     result: ScanResult | Simulation, folder: Path, first: int | None = None, plain: bool = False
 ) -> list[Path]:
-    """The figures, or the first few of them, in FOLDER/figures."""
+    """The figures, or the first few of them, in FOLDER/figures; the page has every measure."""
     place = folder / "figures"
     paths = []
-    for name, make in islice(figures(result).items(), first):
+    usual = {name: make for name, make in figures(result).items() if name not in ON_REQUEST}
+    for name, make in islice(usual.items(), first):
         if name == "sphere":
             assert isinstance(result, Simulation)
             words = sphere.words(result.tables[name], SOURCE)

@@ -7,16 +7,19 @@ import polars.selectors as cs
 
 from headgauge.errors import InputError
 from headgauge.registry.measures import BY_LARGEST
+from headgauge.registry.names import ROLES
 from headgauge.registry.published import CHOICE
 from headgauge.runs.schema import HEAD, UNIT
 from headgauge.scanning.thresholds import DEFAULT, HEALTHY, INCOMPLETE, VERDICTS, Threshold
 from headgauge.scanning.verdicts import NOT_FINITE, rest_entropy_share
 
 LAYER = HEAD[:-1]
+# What a head is worth, the best known first: measured, or how much it adds.
+WORTH = ("effect", "contribution", "output_ratio")
 # Entropy says little without the sink weight and the output beside it.
 NUMBERS = (
     *("entropy", "entropy_share", "rest_entropy_share", "effective_n", "sink_weight"),
-    *("separability", "jacobian_norm", "max_logit", "output_ratio"),
+    *("separability", "jacobian_norm", "max_logit", "output_ratio", "contribution"),
 )
 _ALL = (*VERDICTS, INCOMPLETE, HEALTHY)
 
@@ -57,6 +60,14 @@ def head_table(
     )
 
 
+def worst_first(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """A table of heads by what matters, and which column says so: heads with a fault first, those
+    that are worth most on top, because there a fault costs most."""
+    by = next((name for name in WORTH if table[name].is_not_null().any()), WORTH[-1])
+    down = {"descending": True, "nulls_last": True, "maintain_order": True}
+    return table.sort(pl.col("severity") > 0, by, **down), by
+
+
 def layer_summary(head_table: pl.DataFrame) -> pl.DataFrame:
     """One row per attention module: its heads, the mean of each number, the heads per verdict."""
     names = pl.col("verdicts").str.split(", ")
@@ -85,6 +96,17 @@ def counts(verdicts: pl.DataFrame) -> pl.DataFrame:
         .join(found, on="verdict", how="left", maintain_order="left")
         .with_columns(pl.col("heads", "flipping").fill_null(0))
         .select("verdict", "heads", (pl.col("heads") / total).alias("share"), "flipping")
+    )
+
+
+def role_counts(roles: pl.DataFrame) -> pl.DataFrame:
+    """How many heads have each role, and their share of all."""
+    counted = roles.group_by("role").agg(pl.len().cast(pl.Int64).alias("heads"))
+    return (
+        pl.DataFrame({"role": [*ROLES]})
+        .join(counted, on="role", how="left", maintain_order="left")
+        .with_columns(pl.col("heads").fill_null(0))
+        .with_columns(share=pl.col("heads") / max(1, len(roles)))
     )
 
 

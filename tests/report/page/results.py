@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from headgauge.paper.result import Judging, Reproduction
+from headgauge.registry.measures import ROLE_MEASURES
 from headgauge.runs.schema import (
     CurveRow,
     HeadRow,
@@ -127,6 +128,11 @@ def sink_weight(layer: int, head: int, window: int) -> float:
     return 0.5 + head / 100 if layer == LAYERS - 1 else 0.01 * (1 + head + window)
 
 
+def effect(layer: int, head: int, window: int) -> float:
+    """Of either sign; layer 0 has most of it."""
+    return (1.0 if layer == 0 else 0.01 * (head - 1)) + window / 1000
+
+
 def distance(layer: int, head: int, n: int, choice: int, window: int) -> float:
     return 100 / n + layer + head / 10 + 50 * choice + window / 100
 
@@ -154,6 +160,8 @@ def head_rows(windows: int = WINDOWS) -> pl.DataFrame:
         | {"sink_weight": sink_weight(place["layer"], place["head"], place["window"])}
         | {"max_logit": 3.0 + place["window"], "jacobian_norm": 0.25, "sharpness": 1.5}
         | {"sharp_rows": 0.5, "output_norm": 2.0, "output_ratio": 1.0 + place["head"] / 10}
+        | {name: (1 + place["head"]) / 10 for name in ROLE_MEASURES}
+        | {"effect": effect(place["layer"], place["head"], place["window"])}
         for place in _places(windows)
     ]
     return pl.DataFrame(rows, schema=frame_schema(HeadRow))

@@ -29,19 +29,19 @@ def faint(reader):
 
 
 def pressed(reader):
-    return [e.get_attribute("data-verdict") for e in reader.all(".chip[aria-pressed='true']")]
+    return [e.get_attribute("data-mark") for e in reader.all(".chip[aria-pressed='true']")]
 
 
 def test_the_worst_head_is_open_and_chips_filter_the_map_and_the_list(scan):
     first = scan.first("#all-heads tbody tr button").text
     assert scan.text("#head-panel h3") == first
-    on_top = scan.one("#overview .chip[data-verdict='sink']")
+    on_top = scan.one("#overview .chip[data-mark='sink']")
     assert on_top.text.split() == ["S", "sink", "4", "33", "%"]
     last = set(range(2 * HEADS, 3 * HEADS))
     scan.press(on_top)
-    beside = scan.one("#heads .chip[data-verdict='sink']")
+    beside = scan.one("#heads .chip[data-mark='sink']")
     assert scan.run("return document.activeElement") == beside
-    assert scan.one("#verdict-filter").get_attribute("value") == "sink"
+    assert scan.one("#mark-filter").get_attribute("value") == "sink"
     assert faint(scan) == set(range(3 * HEADS)) - last
     assert pressed(scan) == ["sink", "sink"]
     scan.choose(scan.one("#map-measure"), "sink_weight")
@@ -49,9 +49,9 @@ def test_the_worst_head_is_open_and_chips_filter_the_map_and_the_list(scan):
     scan.choose(scan.one("#map-measure"), "verdicts")
     scan.press(beside)  # again: all
     assert (faint(scan), pressed(scan)) == (set(), [""])
-    scan.choose(scan.one("#verdict-filter"), "saturated")
+    scan.choose(scan.one("#mark-filter"), "saturated")
     assert (len(faint(scan)), pressed(scan)) == (2 * HEADS, ["saturated", "saturated"])
-    scan.press(scan.one("#heads .chip[data-verdict='']"))
+    scan.press(scan.one("#heads .chip[data-mark='']"))
     assert len(scan.all("#all-heads tbody tr")) == 3 * HEADS
 
 
@@ -187,7 +187,7 @@ def test_the_keyboard_walks_the_map_and_opens_a_head(scan):
 
 
 def test_the_list_is_filtered_sorted_and_opens_heads(scan):
-    scan.choose(scan.one("#verdict-filter"), "sink")
+    scan.choose(scan.one("#mark-filter"), "sink")
     heads = [each.text for each in scan.all("#all-heads tbody button")]
     assert sorted(heads) == [f"Layer 2, head {head}" for head in range(HEADS)]
     (sort,) = [each for each in scan.all("#all-heads .sort") if each.text == "sink weight"]
