@@ -34,7 +34,13 @@ except ImportError:  # the torch versions serve
     numba = None
 
 _PACKAGE = Path(__file__).parent
-_SOURCES = ("kernels.py", "engine/*.py", "*/*_rows.py", "theory/normalization/*.py")
+_SOURCES = (
+    "kernels.py",
+    "engine/*.py",
+    "*/*_rows.py",
+    "theory/normalization/*.py",
+    "theory/roles.py",
+)
 _config: Any = None if numba is None else importlib.import_module("numba.core.config")
 _SMALL = 1 << 16  # entries below which threads cost more than they save
 _enabled = True

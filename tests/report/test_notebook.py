@@ -51,7 +51,7 @@ def test_caption_counts_and_worst_heads_are_told(html):
 
 def test_each_verdict_has_its_stripe_at_the_heads_place(html):
     """Layers down, heads across: those of the last of three layers are sinks."""
-    path = re.search(f'<path fill="{verdict("sink").look.colour}" d="([^"]*)"', html)
+    path = re.search(f'<path fill="{mark("idle sink").look.colour}" d="([^"]*)"', html)
     assert path is not None
     assert path[1].startswith("M44.5 66.5H77.5v21H44.5zM78.5 66.5H111.5v21H78.5z")
 

@@ -100,7 +100,8 @@ def test_counts_are_words_numbers_and_bars():
 
 
 def test_roles_are_counted_and_stand_beside_the_verdicts_with_what_a_head_is_worth(head_table):
-    counts = pl.DataFrame({"role": ["induction", "local"], "heads": [3, 0], "share": [0.3, 0.0]})
+    shares = {"heads": [3, 0], "share": [0.3, 0.0], "flipping": [1, 0]}
+    counts = pl.DataFrame({"role": ["induction", "local"], **shares})
     text = shown(tables.roles_table(counts), 80)
     assert "induction" in text
     assert "30 %" in text

@@ -1,7 +1,8 @@
 """Every per-row measure of `theory` for blocks of rows and whole lists of N, exactly and fast.
 
 A caller builds a `Geometry` once per set of vectors, hands each block of attention weights to
-`curves` (what depends on N) and `row_measures` (what does not), and keeps `Means`:
+`curves` (what depends on N), `row_measures` (what does not) and `looks` (what depends on the places
+of the keys), and keeps `Means`:
 
 >>> import torch
 >>> geometry = Geometry.of(torch.eye(8))
@@ -18,6 +19,7 @@ and are tested against it.
 from headgauge.engine.curves import Curves, Keys, curves
 from headgauge.engine.finite_differences import Sensitivity, sensitivity
 from headgauge.engine.geometry import Geometry, Precision
+from headgauge.engine.looks import Looks, earlier_places, looks
 from headgauge.engine.means import Means
 from headgauge.engine.row_measures import RowMeasures, row_measures
 
@@ -25,11 +27,14 @@ __all__ = [
     "Curves",
     "Geometry",
     "Keys",
+    "Looks",
     "Means",
     "Precision",
     "RowMeasures",
     "Sensitivity",
     "curves",
+    "earlier_places",
+    "looks",
     "row_measures",
     "sensitivity",
 ]

@@ -214,6 +214,17 @@ ROLE_MEASURES = by_name(
         "null where a row cannot see the first token",
         **_SHARE,
     ),
+    idle_weight=Entry(
+        "Weight that rests",
+        "",
+        "sink weight less the first token's share of the output, at most 1",
+        "rests",
+        "on the first token without carrying anything",
+        digits=2,
+        low=-1.0,
+        high=1.0,
+        centre=0.0,
+    ),
     output_stable_rank=Entry(
         "Stable rank of the outputs",
         "‖O‖²_F/‖O‖²₂",
@@ -305,7 +316,8 @@ GROUPS = {
     ),
     "What it copies": ("induction_score", "duplicate_score", "induction_mass", "duplicate_mass"),
     "What it adds": (
-        *("contribution", "output_stable_rank", "sink_output_share", "first_value_ratio"),
+        *("contribution", "output_stable_rank", "sink_output_share", "idle_weight"),
+        "first_value_ratio",
     ),
     "From the weights": ("ov_copying", "qk_largest", "qk_stable_rank", "qk_spectral_entropy"),
 }

@@ -21,25 +21,26 @@ from headgauge.registry.entry import (
 VERDICTS = by_name(
     saturated=Entry(letter="A", style="yellow", look=Look(ORANGE)),
     diffuse=Entry(letter="D", style="cyan", look=Look(SKY)),
-    sink=Entry(letter="S", style="blue", look=Look(BLUE)),
+    **{
+        "idle sink": Entry(letter="S", style="blue", look=Look(BLUE)),
+        "broadcast sink": Entry(letter="B", style="green", look=Look("#117733")),
+    },
     unstable=Entry(letter="U", style="bold red", look=Look(RED)),
     inactive=Entry(letter="I", style="magenta", look=Look(PURPLE)),
     incomplete=Entry(letter="?", style="dim", look=Look("#BDBDBD")),
     healthy=Entry(style="green", look=Look("#F4F4F4")),
 )
-
-
-# What a head does; a head has one.
+# What a head does, in the order in which it is asked.
 ROLES = by_name(
     **{
-        "previous-token": Entry(letter="P", style="cyan", look=Look(SKY)),
-        "induction": Entry(letter="I", style="bold red", look=Look(RED)),
-        "duplicate": Entry(letter="D", style="magenta", look=Look(PURPLE)),
-        "local": Entry(letter="L", style="green", look=Look(GREEN)),
-        "sink-idle": Entry(letter="S", style="dim", look=Look(GREY)),
-        "sink-broadcast": Entry(letter="B", style="blue", look=Look(BLUE)),
-        "long-range": Entry(letter="F", style="yellow", look=Look(ORANGE)),
-        "mixed": Entry(letter="M", look=Look("#E9E9E9")),
+        "induction": Entry(letter="I", style="red", look=Look(RED)),
+        "duplicate": Entry(letter="D", style="yellow", look=Look(ORANGE)),
+        "previous-token": Entry(letter="P", style="blue", look=Look(BLUE)),
+        "sink-broadcast": Entry(letter="B", style="green", look=Look("#117733")),
+        "sink-idle": Entry(letter="S", style="dim", look=Look("#BDBDBD")),
+        "local": Entry(letter="L", style="cyan", look=Look(SKY)),
+        "long-range": Entry(letter="F", style="magenta", look=Look(PURPLE)),
+        "mixed": Entry(look=Look("#F4F4F4")),
     }
 )
 
@@ -121,7 +122,11 @@ VECTORS = by_name(
 CHOICES = {
     "vectors": VECTORS,
     "scale": by_name(unit=Entry(explanation="brought to 1"), raw=Entry(explanation="as it is")),
-    "keys": by_name(visible=Entry("visible to the query"), all=Entry("all of the window")),
+    "keys": by_name(
+        visible=Entry("visible to the query"),
+        all=Entry("all of the window"),
+        off_sink=Entry("visible but for the first"),
+    ),
     "rule": by_name(**{MODEL: Entry("the model's own")}),
     "logits": by_name(scaled=Entry("scaled by 1/√d"), raw=Entry(explanation="q·k")),
 }

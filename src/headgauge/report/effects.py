@@ -14,6 +14,7 @@ from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series,
 from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
 from headgauge.scanning.summary import heads_over_windows
+from headgauge.scanning.verdicts import derived
 
 # The paper's own measure has its N from the threshold of `saturated`.
 _MEASURES = {**GROUPS, "Weights and outputs": (*GROUPS["Weights and outputs"], "separability")}
@@ -32,7 +33,8 @@ Column = Callable[[str, Sequence[int]], Values]  # its values in these rows, or 
 
 def worth(scan: ScanResult) -> pl.DataFrame:
     """`frame()` with every measure that it leaves out, and each head's name."""
-    listed, means = scan.frame(), heads_over_windows(longest(scan.heads))
+    listed = scan.frame()
+    means = heads_over_windows(longest(scan.heads).with_columns(**derived()))
     names = [head_name(*place) for place in listed.select("layer", "occurrence", "head").rows()]
     more = means.select(*HEAD, *(name for name in means.columns if name not in listed.columns))
     return listed.join(more, on=HEAD, how="left", maintain_order="left").with_columns(

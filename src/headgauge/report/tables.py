@@ -77,24 +77,22 @@ def layers_table(layers: pl.DataFrame) -> Table:
 
 def counts_table(counts: pl.DataFrame) -> Table:
     """How many heads each verdict names; a head may have several."""
-    there = counts.filter(pl.col("heads") > 0)
-    differ = Column("differ in\nsome window", [count or "·" for count in there["flipping"]])
-    columns = [_mark_column(there, "verdict"), *_counted(there, differ)]
-    return Table("Verdicts", columns, "A head can have several.")
+    return Table("Verdicts", _counted(counts, "verdict"), "A head can have several.")
 
 
 def roles_table(counts: pl.DataFrame) -> Table:
     """How many heads have each role."""
+    return Table("Roles", _counted(counts, "role"), "What a head does; it has one at most.")
+
+
+def _counted(counts: pl.DataFrame, name: str) -> list[Column]:
     there = counts.filter(pl.col("heads") > 0)
-    return Table("Roles", [_mark_column(there, "role"), *_counted(there)], "A head has one.")
-
-
-def _counted(there: pl.DataFrame, *more: Column) -> list[Column]:
     bars = ["█" * round(20 * share) or "▏" for share in there["share"]]
     return [
+        _mark_column(there, name),
         Column("heads", there["heads"]),
         Column("share", [_percent(share) for share in there["share"]]),
-        *more,
+        Column("differ in\nsome window", [count or "·" for count in there["flipping"]]),
         Column("", bars, "left", spare=True),
     ]
 

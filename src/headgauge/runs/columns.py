@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 Vectors = Literal["value", "hidden", "embedding", "final"]
 Scale = Literal["unit", "raw"]  # the length of the vectors
-Keys = Literal["visible", "all"]  # the keys that count
+Keys = Literal["visible", "all", "off_sink"]  # the keys that count
 Seen = Literal["qkv", "softmax"]
 Side = Literal["query", "key"]
 Logits = Literal["scaled", "raw"]

@@ -43,6 +43,8 @@ LAWS: dict[str, tuple[str, float, float | None]] = {
     "entropy_share": ("straight", 0.0, 1.0),
     "rest_entropy_share": ("straight", 0.0, 1.0),
     "sink_weight": ("straight", 0.0, 1.0),
+    "idle_weight": ("straight", -1.0, 1.0),
+    "sink_output_share": ("straight", 0.0, 1.0),
     "jacobian_norm": ("power", 0.0, 0.5),
     "sharpness": ("power", 0.0, math.inf),
     "max_logit": ("straight", -math.inf, math.inf),

@@ -18,9 +18,10 @@ from headgauge.runs.manifest import Outlook
 from headgauge.runs.manifest_file import changed_manifest
 from headgauge.scanning import capacity as trends
 from headgauge.scanning import depth_prediction, overview, summary
+from headgauge.scanning import roles as naming
 from headgauge.scanning import verdicts as judging
 from headgauge.scanning.grounds import Grounds, grounds
-from headgauge.scanning.thresholds import DEFAULT, Threshold, read_thresholds
+from headgauge.scanning.thresholds import DEFAULT, ROLE_LINES, ROLES, Threshold, read_thresholds
 from headgauge.shown import Shown
 
 SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "depth")
@@ -36,6 +37,7 @@ class ScanResult(runs.Run, Shown):
     """
 
     thresholds: tuple[Threshold, ...] = DEFAULT
+    role_lines: tuple[Threshold, ...] = ROLE_LINES
 
     @property
     def heads(self) -> pl.DataFrame:
@@ -66,14 +68,25 @@ class ScanResult(runs.Run, Shown):
         return ScanResult.of(runs.load_run(folder, names=SCANNED))
 
     def with_thresholds(self, thresholds: str | Path | Sequence[Threshold]) -> "ScanResult":
-        """The same tables judged by other thresholds: a TOML file, or a table of them."""
+        """The same tables judged by other thresholds: a TOML file, or a table of them, where
+        lines of roles may be among them."""
         if isinstance(thresholds, (str, Path)):
             thresholds = read_thresholds(thresholds)
-        return replace(self, thresholds=tuple(thresholds))
+        lines = tuple(each for each in thresholds if each.verdict in ROLES)
+        judged = tuple(each for each in thresholds if each.verdict not in ROLES)
+        return replace(self, thresholds=judged, role_lines=lines or self.role_lines)
 
     def verdicts(self, length: int | None = None) -> pl.DataFrame:
         """One row per head and verdict, with number, threshold, source and remedy."""
         return judging.verdicts(self.heads, self.curves, self.thresholds, length)
+
+    def roles(self, length: int | None = None) -> pl.DataFrame:
+        """One row per head: what it does, the number that says so and its line."""
+        return naming.roles(self.heads, self.curves, self.role_lines, length)
+
+    def role_counts(self) -> pl.DataFrame:
+        """How many heads have each role."""
+        return naming.role_counts(self.roles())
 
     def frame(self) -> pl.DataFrame:
         """One row per head, the worst first: its verdicts and main numbers over the windows."""
@@ -81,7 +94,9 @@ class ScanResult(runs.Run, Shown):
 
     @cached_property
     def _frame(self) -> pl.DataFrame:
-        return summary.head_table(self.heads, self.curves, self.verdicts(), self.thresholds)
+        return summary.head_table(
+            self.heads, self.curves, self.verdicts(), self.thresholds, self.role_lines
+        )
 
     def worst(self) -> tuple[pl.DataFrame, str]:
         """`frame()` by what matters, heads with a fault first, and the column that says so: their
@@ -95,10 +110,6 @@ class ScanResult(runs.Run, Shown):
     def counts(self) -> pl.DataFrame:
         """How many heads each verdict names."""
         return summary.counts(self.verdicts())
-
-    def role_counts(self) -> pl.DataFrame:
-        """How many heads have each role."""
-        return summary.role_counts(self.roles())
 
     def remedies(self) -> pl.DataFrame:
         """What each verdict that occurs means, what to do about it, and who is farthest off."""

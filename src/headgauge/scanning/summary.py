@@ -7,11 +7,18 @@ import polars.selectors as cs
 
 from headgauge.errors import InputError
 from headgauge.registry.measures import BY_LARGEST
-from headgauge.registry.names import ROLES
 from headgauge.registry.published import CHOICE
 from headgauge.runs.schema import HEAD, UNIT
-from headgauge.scanning.thresholds import DEFAULT, HEALTHY, INCOMPLETE, VERDICTS, Threshold
-from headgauge.scanning.verdicts import NOT_FINITE, rest_entropy_share
+from headgauge.scanning.roles import roles
+from headgauge.scanning.thresholds import (
+    DEFAULT,
+    HEALTHY,
+    INCOMPLETE,
+    ROLE_LINES,
+    VERDICTS,
+    Threshold,
+)
+from headgauge.scanning.verdicts import NOT_FINITE, derived
 
 LAYER = HEAD[:-1]
 # What a head is worth, the best known first: measured, or how much it adds.
@@ -29,6 +36,7 @@ def head_table(
     curves: pl.DataFrame,
     verdicts: pl.DataFrame,
     thresholds: Sequence[Threshold] = DEFAULT,
+    role_lines: Sequence[Threshold] = ROLE_LINES,
 ) -> pl.DataFrame:
     """One row per head, the worst first.
 
@@ -46,17 +54,19 @@ def head_table(
         pl.col("flips", "holds_up_to").max(),
         (pl.col("verdict") == HEALTHY).any().alias("well"),
     )
+    named = roles(heads, curves, role_lines, at["length"].max())
     saturated = next((t for t in thresholds if t.measure == "separability"), None)
     chosen = curves.clear() if saturated is None else curves.filter(**saturated.choice)
-    shares = heads.with_columns(rest_entropy_share=rest_entropy_share())
+    shares = heads.with_columns(**derived())
     measured, separability = (
         _over_windows(table.join(at, on=at.columns, how="semi"), HEAD) for table in (shares, chosen)
     )
     return (
         judged.join(measured.drop("rows"), on=HEAD, how="left")
         .join(separability.select(*HEAD, "separability"), on=HEAD, how="left")
+        .join(named.select(*HEAD, "role"), on=HEAD, how="left")
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
-        .select(*HEAD, "length", "verdicts", "severity", *NUMBERS, "flips", "holds_up_to")
+        .select(*HEAD, "length", "role", "verdicts", "severity", *NUMBERS, "flips", "holds_up_to")
     )
 
 
@@ -96,17 +106,6 @@ def counts(verdicts: pl.DataFrame) -> pl.DataFrame:
         .join(found, on="verdict", how="left", maintain_order="left")
         .with_columns(pl.col("heads", "flipping").fill_null(0))
         .select("verdict", "heads", (pl.col("heads") / total).alias("share"), "flipping")
-    )
-
-
-def role_counts(roles: pl.DataFrame) -> pl.DataFrame:
-    """How many heads have each role, and their share of all."""
-    counted = roles.group_by("role").agg(pl.len().cast(pl.Int64).alias("heads"))
-    return (
-        pl.DataFrame({"role": [*ROLES]})
-        .join(counted, on="role", how="left", maintain_order="left")
-        .with_columns(pl.col("heads").fill_null(0))
-        .with_columns(share=pl.col("heads") / max(1, len(roles)))
     )
 
 

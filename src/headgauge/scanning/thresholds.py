@@ -5,7 +5,7 @@ for value vectors at N = 16 says nothing about embeddings at N = 64. docs/verdic
 distributions behind the calibrated values, and what the published cuts would have named.
 
     # my-thresholds.toml changes two and leaves the rest
-    [sink.sink_weight]
+    ["idle sink".idle_weight]
     value = 0.5
     [saturated.separability]
     value = 0.4
@@ -27,12 +27,16 @@ from headgauge.registry.published import PLATEAU, printed
 from headgauge.runs.columns import Keys, Scale, Vectors
 
 # The order in which a head's verdicts are told.
-VERDICTS = ("saturated", "diffuse", "sink", "unstable", "inactive")
+VERDICTS = ("saturated", "diffuse", "idle sink", "broadcast sink", "unstable", "inactive")
 HEALTHY = "healthy"
 INCOMPLETE = "incomplete"
 
 # The largest value a measure can take, where it has one.
-LIMITS = {"separability": 1.0, "rest_entropy_share": 1.0, "sink_weight": 1.0, "jacobian_norm": 0.5}
+_SHARES = (
+    *("separability", "rest_entropy_share", "idle_weight", "sink_output_share", "local_mass"),
+    *("previous_mass", "long_mass", "induction_score", "duplicate_score"),
+)
+LIMITS = {**dict.fromkeys(_SHARES, 1.0), "jacobian_norm": 0.5}
 
 _WORDS = {"vectors": get_args(Vectors), "scale": get_args(Scale), "keys": get_args(Keys)}
 # What picks the rows of the curves that a measure is taken from.
@@ -84,7 +88,7 @@ DEFAULT = (
         top_n=16,
         vectors="value",
         scale="unit",
-        keys="visible",
+        keys="off_sink",
     ),
     Threshold(
         "diffuse",
@@ -96,13 +100,23 @@ DEFAULT = (
         "(entmax, sparsemax); leave it if it is meant to average.",
     ),
     Threshold(
-        "sink",
-        "sink_weight",
+        "idle sink",
+        "idle_weight",
         "above",
         0.3,
-        "arXiv 2410.10781",
-        "Keep the first token in the cache; when training, give the weight another place: a sink "
-        "logit, softmax_one or a gate on the head's output.",
+        "the line of arXiv 2410.10781 for the weight on the first token, of which only what "
+        "carries nothing is counted",
+        "It rests. Keep the first token in the cache; when training, let it be silent by other "
+        "means: a gate on its output, or softmax_one.",
+    ),
+    Threshold(
+        "broadcast sink",
+        "sink_output_share",
+        "above",
+        0.5,
+        "calibrated: the first token carries more of the output than all others together",
+        "Never drop the first token from the cache; when training, give the model registers to "
+        "say this in.",
     ),
     Threshold(
         "unstable",
@@ -132,6 +146,70 @@ DEFAULT = (
 )
 
 
+# What a head does: the first of these that its number is beyond (`roles`). The remedy's place has
+# what it means.
+ROLE_LINES = (
+    Threshold(
+        "induction",
+        "induction_score",
+        "above",
+        0.3,
+        "calibrated: of the weight on repeated random tokens",
+        "Looks at what followed the same token before (arXiv 2209.11895).",
+    ),
+    Threshold(
+        "duplicate",
+        "duplicate_score",
+        "above",
+        0.3,
+        "calibrated: of the weight on repeated random tokens",
+        "Looks at the same token before (arXiv 2211.00593).",
+    ),
+    Threshold(
+        "previous-token",
+        "previous_mass",
+        "above",
+        0.4,
+        "calibrated: more than on any other one token",
+        "Looks at the token before: the first half of an induction circuit.",
+    ),
+    Threshold(
+        "sink-broadcast",
+        "sink_output_share",
+        "above",
+        0.5,
+        "calibrated: the first token carries more of the output than all others",
+        "Writes what the first token's value says into every row.",
+    ),
+    Threshold(
+        "sink-idle",
+        "idle_weight",
+        "above",
+        0.3,
+        "the line of arXiv 2410.10781, of weight that carries nothing",
+        "Rests on the first token, whose value is short.",
+    ),
+    Threshold(
+        "local",
+        "local_mass",
+        "above",
+        0.6,
+        "calibrated: more than on all else",
+        "Looks at the last 16 tokens.",
+    ),
+    Threshold(
+        "long-range",
+        "long_mass",
+        "above",
+        0.25,
+        "calibrated: a quarter of the weight of the rows that reach so far",
+        "Looks 256 tokens back and more.",
+    ),
+)
+MIXED = "mixed"
+ROLES = (*(line.verdict for line in ROLE_LINES), MIXED)
+
+
 def threshold_table(thresholds: Sequence[Threshold]) -> pl.DataFrame:
     """One row per threshold, numbered by `place`; its value is the column `threshold`."""
     if not thresholds:
@@ -148,7 +226,8 @@ def beyond(number: str) -> pl.Expr:
 
 
 def read_thresholds(path: str | Path) -> tuple[Threshold, ...]:
-    """The default table with the changes of a TOML file, whose name becomes their source."""
+    """The default table, roles behind verdicts, with the changes of a TOML file, whose name becomes
+    their source."""
     file = Path(path)
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -156,7 +235,7 @@ def read_thresholds(path: str | Path) -> tuple[Threshold, ...]:
         raise InputError(f"cannot read the thresholds {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # no text, no TOML, endless digits or brackets
         raise InputError(f"{path} is no TOML file: {error}") from None
-    read = {threshold.name: threshold for threshold in DEFAULT}
+    read = {threshold.name: threshold for threshold in (*DEFAULT, *ROLE_LINES)}
     for verdict, measures in tables.items():
         for measure, given in _table(measures, verdict, path).items():
             name = f"{verdict}.{measure}"
@@ -173,7 +252,7 @@ def read_thresholds(path: str | Path) -> tuple[Threshold, ...]:
 def _table(value: Any, name: str, path: str | Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(
-            f"{path}: {name} must be a table like [sink.sink_weight] with value = 0.5, "
+            f"{path}: {name} must be a table like [diffuse.rest_entropy_share] with value = 0.8, "
             f"got {reprlib.repr(value)}"
         )
     return value

@@ -9,6 +9,9 @@ Entropy alone cannot tell a flat head from one that parks its weight on the firs
 on what is left. With a the sink weight, h(a) = −a log a − (1−a) log(1−a) and H = h(a) +
 (1−a) H_rest, so `rest_entropy_share` is (H/log n − h(a)/log n)/(1−a). From means over rows it is a
 lower estimate of the mean of H_rest/log n weighted with 1−a, because h is concave.
+
+A sink is no fault by itself: what matters is what the first token carries. `idle_weight` is the
+sink weight less the first token's share of what the head adds up, so weight that does nothing.
 """
 
 from collections.abc import Sequence
@@ -67,13 +70,7 @@ def verdicts(
     are null for one window. `holds_up_to` is the largest N measured up to which a verdict on a
     curve does not hold; null where it holds from the first N on, or belongs to no N.
     """
-    there = sorted(heads["length"].unique().to_list())
-    if not there:
-        raise InputError("the table of heads is empty, so there is nothing to judge")
-    chosen = there[-1] if length is None else length
-    if chosen not in there:
-        raise InputError(f"no length {chosen} in the tables, only {', '.join(map(str, there))}")
-    heads, curves = heads.filter(length=chosen), curves.filter(length=chosen)
+    _, heads, curves = at_length(heads, curves, length)
     judged = judge(heads, curves, thresholds)
     broken = heads.filter(NOT_FINITE).select(HEAD).unique()
     named = (
@@ -89,6 +86,19 @@ def verdicts(
     rows = pl.concat([named, incomplete, _healthy(well)], how="diagonal_relaxed")
     order = pl.col("verdict").replace_strict({name: i for i, name in enumerate(_ORDER)})
     return rows.sort(*HEAD, order).select(_COLUMNS)
+
+
+def at_length(
+    heads: pl.DataFrame, curves: pl.DataFrame, length: int | None
+) -> tuple[int, pl.DataFrame, pl.DataFrame]:
+    """The length that is judged, by default the longest, and the tables at it."""
+    there = sorted(heads["length"].unique().to_list())
+    if not there:
+        raise InputError("the table of heads is empty, so there is nothing to judge")
+    chosen = there[-1] if length is None else length
+    if chosen not in there:
+        raise InputError(f"no length {chosen} in the tables, only {', '.join(map(str, there))}")
+    return chosen, heads.filter(length=chosen), curves.filter(length=chosen)
 
 
 def judge(
@@ -136,7 +146,7 @@ def numbers(
     A measure is a column of the heads, or of the curves with the choice that picks their rows.
     """
     units = [*HEAD, *UNIT]
-    heads = heads.with_columns(rest_entropy_share=rest_entropy_share())
+    heads = heads.with_columns(**derived())
     parts = []
     for place, (measure, choice) in enumerate(measures):
         part = heads
@@ -146,6 +156,22 @@ def numbers(
         number = pl.col(measure).cast(pl.Float64).fill_nan(None)
         parts.append(part.select(*units, "seen", place=pl.lit(place, pl.Int64), number=number))
     return pl.concat(parts)
+
+
+def derived() -> dict[str, pl.Expr]:
+    """What heads are judged by that follows from the columns of their table.
+
+    A head whose window slides past the first token cannot rest on it: where its values were seen
+    (`first_value_ratio`) and some row sees no first token, both numbers of a sink are 0.
+    """
+    share, slides = pl.col("sink_output_share"), pl.col("first_value_ratio").is_not_null()
+    share = pl.when(share.is_null() & slides).then(0.0).otherwise(share)
+    idle = pl.when(pl.col("sink_output_share").is_null() & slides).then(0.0)
+    return {
+        "rest_entropy_share": rest_entropy_share(),
+        "sink_output_share": share,
+        "idle_weight": idle.otherwise(pl.col("sink_weight") - share),
+    }
 
 
 def rest_entropy_share() -> pl.Expr:

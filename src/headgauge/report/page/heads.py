@@ -18,14 +18,14 @@ from headgauge.report.page.values import column, columns, plain
 from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
 from headgauge.scanning.summary import curves_over_windows, heads_over_windows
-from headgauge.scanning.verdicts import rest_entropy_share
+from headgauge.scanning.verdicts import derived
 
 LISTED = (
     *("sink_weight", "separability", "jacobian_norm"),
     *("output_ratio", "entropy_share", "max_logit"),
 )
 _SHARED = ("verdict", "measure", "what", "threshold", "direction", "source", "remedy")
-_OF_ROLE = ("role", "measure", "threshold", "direction")
+_OF_ROLE = ("role", "measure", "threshold", "direction", "source", "windows")
 MOST_NS = 12  # of a choice
 MOST_POINTS = 26_000  # N × choices × heads: more would make the page slow to open
 
@@ -36,7 +36,7 @@ def heads_part(scan: ScanResult) -> Part:
     """Everything about single heads, at the longest length."""
     frames = scan.heads, scan.curves, scan.samples, scan.verdicts(), scan.roles()
     length, (heads, curves, samples, verdicts, roles) = at_longest(*frames)
-    heads = heads.with_columns(rest_entropy_share=rest_entropy_share())
+    heads = heads.with_columns(**derived())
     grid = head_grid(heads)
     number_of = {head: number for number, head in enumerate(grid.places)}
     listed = scan.frame()
@@ -59,12 +59,12 @@ def heads_part(scan: ScanResult) -> Part:
         "names": [_name(*head) for head in number_of],
         "links": [names.head_name(*head[:2], head[3]) for head in number_of],
         "chips": chips(scan),
-        "role_chips": plain(scan.role_counts().filter(pl.col("heads") > 0).rows()),
+        "role_chips": _present(scan.role_counts(), "role"),
         "module": [head[2] for head in number_of],
         "kv": column(known["kv_head"]),
         "measures": held,
         "effect_error": column(_by_head(listed, number_of)["effect_error"]),
-        "roles": _roles(roles, number_of),
+        "roles": _roles(roles, {line.verdict: line.remedy for line in scan.role_lines}, number_of),
         "windows": _windows(heads, number_of),
         **_verdicts(verdicts, number_of),
         "similar": [[numbers[row] for row in similar[number]] for number in range(len(number_of))],
@@ -80,8 +80,11 @@ def heads_part(scan: ScanResult) -> Part:
 
 def chips(scan: ScanResult) -> list[Any]:
     """Verdict, heads and their share of all, of the verdicts that occur."""
-    counts = scan.counts().filter(pl.col("heads") > 0)
-    return plain(counts.select("verdict", "heads", "share").rows())
+    return _present(scan.counts(), "verdict")
+
+
+def _present(counts: pl.DataFrame, name: str) -> list[Any]:
+    return plain(counts.filter(pl.col("heads") > 0).select(name, "heads", "share").rows())
 
 
 def _verdicts(verdicts: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
@@ -93,13 +96,13 @@ def _verdicts(verdicts: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
     return {"kinds": columns(kinds.drop("kind")), "verdicts": of | held}
 
 
-def _roles(roles: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
+def _roles(roles: pl.DataFrame, meaning: dict[str, str], number_of: Numbers) -> dict[str, Any]:
     """By head the number that gave it its role; what heads of a role share stands once."""
     own = _by_head(roles, number_of)
     kinds = own.select(_OF_ROLE).unique(maintain_order=True).with_row_index("kind")
     own = own.join(kinds, on=_OF_ROLE, how="left", nulls_equal=True, maintain_order="left")
-    held = {"kind": own["kind"].to_list(), "number": column(own["number"])}
-    return {"kinds": columns(kinds.drop("kind"))} | held
+    told = columns(kinds.drop("kind")) | {"meaning": [meaning.get(each) for each in kinds["role"]]}
+    return {"kinds": told} | columns(own.select("kind", "number", "flips"))
 
 
 def _name(layer: int, occurrence: int, module: str, head: int) -> str:

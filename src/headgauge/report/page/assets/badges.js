@@ -41,7 +41,7 @@ const STRANGER = { letter: '*', look: { colour: '#009E73', ink: 'white' } };
 function stripeOf(mark) {
   const { verdicts, roles } = DATA.words;
   const { letter, look } = verdicts[mark] || roles[mark] || STRANGER;
-  return { letter, colour: look.colour, ink: look.ink, plain: mark === 'healthy' };
+  return { letter, colour: look.colour, ink: look.ink, plain: !letter };
 }
 
 function markBadge(mark) {

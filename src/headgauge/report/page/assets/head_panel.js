@@ -55,8 +55,13 @@ function headRole({ roleOf, measures, effect_error: errors }, number) {
   const role = roleOf[number];
   const worth = (measures.effect || [])[number];
   const lines = [];
-  if (role && role.role)
-    lines.push(el('p', null, 'Role: ', markBadge(role.role)), givenBy(role, 'line'));
+  if (!missing(role.role))
+    lines.push(
+      el('p', null, 'Role: ', markBadge(role.role)),
+      givenBy(role, 'line'),
+      role.meaning ? el('p', { class: 'remedy' }, prose(role.meaning)) : null,
+      el('p', { class: 'where' }, prose(`Line: ${role.source}`)),
+    );
   if (!missing(worth))
     lines.push(
       el(
@@ -71,16 +76,19 @@ function headRole({ roleOf, measures, effect_error: errors }, number) {
   return lines.length ? [el('div', { class: 'verdict-card' }, lines)] : [];
 }
 
-// The number that decided, and where the line is: null where no one number did.
-function givenBy({ what, measure, number, direction, threshold }, line, more = '') {
+// The number that decided, and where the line is, or comes nearest to it; null without a number.
+function givenBy({ what, measure, number, direction, threshold, flips, windows }, line) {
   if (missing(number) || missing(threshold)) return null;
   const { title } = DATA.words.measures[measure] || { title: measure };
+  const beyond = direction === 'above' ? number > threshold : number < threshold;
+  const differ = missing(flips) ? '' : `; ${percent(flips)} of ${windows} windows differ`;
   return el(
     'p',
     null,
     prose(`${(what || measure).replace(measure, title)}: `),
     el('b', null, sig(number, 4)),
-    `, ${direction} the ${line} ${sig(threshold)}${more}`,
+    `, ${beyond ? '' : 'not '}${direction} the ${line} ${sig(threshold)}`,
+    `${beyond ? '' : ', the nearest'}${differ}`,
   );
 }
 
@@ -110,15 +118,12 @@ function headDoes({ measures, names }, number) {
 
 function headVerdicts(heads, number) {
   const verdicts = heads.verdicts.filter((row) => row.of === number);
-  return verdicts.map((row) => {
-    const differ = missing(row.flips)
-      ? ''
-      : `; ${percent(row.flips)} of ${row.windows} windows differ`;
-    return el(
+  return verdicts.map((row) =>
+    el(
       'div',
       { class: 'verdict-card' },
       el('p', null, markBadge(row.verdict)),
-      givenBy(row, 'threshold', differ),
+      givenBy(row, 'threshold'),
       row.source
         ? el(
             'p',
@@ -127,8 +132,8 @@ function headVerdicts(heads, number) {
           )
         : null,
       row.remedy ? el('p', { class: 'remedy' }, prose(row.remedy), mostTokens(row)) : null,
-    );
-  });
+    ),
+  );
 }
 
 function similarHeads({ similar, links, verdicts }, number) {

@@ -11,7 +11,7 @@ function headsPart(given) {
   const verdictsOf = names.map((_, number) =>
     heads.verdicts.filter((row) => row.of === number).map((row) => row.verdict),
   );
-  const roleOf = heads.roles ? rolesOf(heads.roles) : names.map(() => null);
+  const roleOf = rolesOf(heads.roles);
   const marksOf = names.map((_, number) => [...verdictsOf[number], ...roleNames(roleOf[number])]);
   const panel = createHeadPanel({ ...heads, roleOf });
   const legend = el('div', { class: 'map-legend' });
@@ -156,12 +156,12 @@ function nearestTo(values, wanted) {
 }
 
 // By head its role with the number and the line it was given by.
-function rolesOf({ kinds, kind, number }) {
+function rolesOf({ kinds, ...own }) {
   const shared = rowsOf(kinds);
-  return kind.map((each, place) => ({ ...shared[each], number: number[place] }));
+  return rowsOf(own).map((row) => ({ ...row, ...shared[row.kind] }));
 }
 
-const roleNames = (role) => (role && role.role ? [role.role] : []);
+const roleNames = ({ role }) => (missing(role) ? [] : [role]);
 
 function whatOptions({ measures, over_n: overN, role_chips: roles }) {
   const titled = (name) => DATA.words.measures[name].title;
