@@ -14,7 +14,8 @@ import headgauge
 from headgauge import models
 from headgauge.errors import InputError
 from headgauge.options.commands import ScanOptions
-from headgauge.scanning.matrices import LEAST, named_heads, rows_of
+from headgauge.models.head_names import named_heads
+from headgauge.scanning.matrices import LEAST, rows_of
 from headgauge.scanning.scanning import run_scan, scan_plan, scan_settings
 from model_families import Case
 
@@ -94,5 +95,5 @@ def test_heads_that_are_not_there(
 
 
 def test_names_of_heads() -> None:
-    assert named_heads(["L18H7", (2, 3), "l2h3"]) == ((2, 3), (18, 7))
+    assert named_heads("matrix", ["L18H7", (2, 3), "l2h3"]) == ((2, 3), (18, 7))
     assert torch.tensor(LEAST).log2() == -10

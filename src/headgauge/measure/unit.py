@@ -109,17 +109,13 @@ def _measured(
 @contextmanager
 def _settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
     """Eval mode, the run's number of threads and its seed; everything is put back."""
-    training = [module for module in model.modules() if module.training]
     threads = torch.get_num_threads()
     gpus = {weight.device.index for weight in model.parameters() if weight.is_cuda}
     try:
-        model.eval()
         torch.set_num_threads(settings.threads)
         rng = torch.random.fork_rng(gpus, device_type="cuda")
-        with rng, models.uncompiled(), torch.no_grad():
+        with rng, models.in_eval(model), models.uncompiled(), torch.no_grad():
             torch.manual_seed(settings.seed)
             yield
     finally:
-        for module in training:
-            module.training = True
         torch.set_num_threads(threads)

@@ -16,15 +16,19 @@
     models.recognise([each.scheme for each in layers])           # which scheme that is
     models.read_stream(loaded.model, inputs, layers, observer)   # the residual stream, by layer
 
+    with models.ablated(loaded, [(18, 7)]):       # without a head, in generate() too
+        loaded.model(**inputs)
+
 Only this package imports transformers, and only when a model is loaded or intercepted.
 """
 
+from headgauge.models.ablation import ablated
 from headgauge.models.cache import cache_folder, clear_cache, list_cache
 from headgauge.models.calls import AttentionCall, ObservedCall, RowBlock, SoftmaxCall
 from headgauge.models.documents import Documents
 from headgauge.models.edge_tokens import Bos, Edges, EdgeToken, edges
 from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, fingerprint, wrap
-from headgauge.models.hooks import uncompiled
+from headgauge.models.hooks import in_eval, uncompiled
 from headgauge.models.intercept import Interception, intercept
 from headgauge.models.layers import VECTOR_KINDS, KeyVectors
 from headgauge.models.loading import ModelSource, load
@@ -35,6 +39,7 @@ from headgauge.models.norm_placement import (
     read_stream,
     recognise,
 )
+from headgauge.models.projections import OutputProjection, Projections, output_projections
 from headgauge.models.structure import attention_modules, without_cache
 from headgauge.models.text import SourceText, default_texts, read_text
 from headgauge.models.windows import (
@@ -60,11 +65,14 @@ __all__ = [
     "ModelFacts",
     "ModelSource",
     "ObservedCall",
+    "OutputProjection",
+    "Projections",
     "Recognised",
     "RowBlock",
     "SoftmaxCall",
     "SourceText",
     "StreamStep",
+    "ablated",
     "attention_modules",
     "cache_folder",
     "check_ids",
@@ -73,12 +81,14 @@ __all__ = [
     "default_texts",
     "edges",
     "fingerprint",
+    "in_eval",
     "intercept",
     "layer_norms",
     "list_cache",
     "load",
     "model_inputs",
     "next_token_loss",
+    "output_projections",
     "read_stream",
     "read_text",
     "recognise",

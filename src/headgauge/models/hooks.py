@@ -12,8 +12,8 @@ may serve others meanwhile. What is asked of a model stands on this: its attenti
 
 import sys
 import threading
-from collections.abc import Callable, MutableMapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -23,9 +23,9 @@ from torch import nn
 class Hooks(ExitStack):
     """Hooks and entries, removed in the opposite order."""
 
-    def before(self, module: nn.Module, hook: Callable[..., Any]) -> None:
-        """hook(module, args, kwargs) whenever a module is about to run."""
-        handle = module.register_forward_pre_hook(here_only(hook), with_kwargs=True)
+    def before(self, module: nn.Module, hook: Callable[..., Any], first: bool = False) -> None:
+        """hook(module, args, kwargs) whenever a module is about to run; `first`: before others."""
+        handle = module.register_forward_pre_hook(here_only(hook), with_kwargs=True, prepend=first)
         self.callback(handle.remove)
 
     def after(self, module: nn.Module, hook: Callable[..., Any], always: bool = False) -> None:
@@ -40,6 +40,18 @@ class Hooks(ExitStack):
         else:
             self.callback(entries.pop, name, None)
         entries[name] = new
+
+
+@contextmanager
+def in_eval(model: nn.Module) -> Iterator[None]:
+    """Without dropout; the modules that were training go on with it."""
+    training = [module for module in model.modules() if module.training]
+    try:
+        model.eval()
+        yield
+    finally:
+        for module in training:
+            module.training = True
 
 
 def here_only(hook: Callable[..., Any]) -> Callable[..., Any]:

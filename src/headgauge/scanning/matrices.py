@@ -1,43 +1,22 @@
 """A head's weights, token by token: which heads are asked for, what is kept of them, row by row."""
 
 import math
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
-from typing import Any
-
 import numpy as np
 import polars as pl
 
-from headgauge.errors import InputError, whole
+from headgauge.errors import InputError
 from headgauge.measure.head import Head, head_frame
 from headgauge.measure.requests import Probe, Vectors
-from headgauge.models import LoadedModel, attention_modules
+from headgauge.models import LoadedModel
+from headgauge.models.head_names import Heads, check_there
 from headgauge.runs.schema import MatrixRow, TokenRow
 
 # Of the weights that are kept: at most 1024 of a row are as large, so that a matrix grows with the
 # window and not with its square; and three digits, as the page shows them, begin here.
 LEAST = 1 / 1024
-
-Heads = tuple[tuple[int, int], ...]  # layer and head of each
-
-
-def named_heads(given: str | Iterable[Any]) -> Heads:
-    """Heads as L18H7 or (18, 7), in order and once each."""
-    several = given.split(",") if isinstance(given, str) else given
-    found = tuple(sorted({_named(each) for each in several}))
-    if not found:
-        raise InputError("matrix needs at least one head such as L18H7, got none")
-    return found
-
-
-def _named(given: Any) -> tuple[int, int]:
-    if isinstance(given, str) and (found := re.fullmatch(r"L(\d+)H(\d+)", given.strip().upper())):
-        return int(found[1]), int(found[2])
-    if isinstance(given, (tuple, list)) and len(given) == 2:
-        return whole("layer", given[0]), whole("head", given[1])
-    raise InputError(f"matrix wants heads such as L18H7, got {given!r}")
 
 
 def check_heads(
@@ -47,12 +26,8 @@ def check_heads(
     heads: tuple[int, ...] | None,
 ) -> None:
     """Refuse those that the model does not have, or that are not among the measured."""
-    last = len(attention_modules(loaded.model)) - 1, loaded.facts.heads - 1
+    check_there(loaded, asked)
     for layer, head in asked:
-        if not (0 <= layer <= last[0] and 0 <= head <= last[1]):
-            raise InputError(
-                f"{loaded.name} has heads L0H0 to L{last[0]}H{last[1]}, not L{layer}H{head}"
-            )
         if layer not in (layers or (layer,)) or head not in (heads or (head,)):
             raise InputError(
                 f"L{layer}H{head} is not among the layers and heads that are measured: add it to "

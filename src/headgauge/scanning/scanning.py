@@ -26,11 +26,12 @@ from headgauge.measure.runner import Progress, default_threads, run_plan
 from headgauge.measure.settings import LENGTH, TOP_NS, UnitSettings, check_among
 from headgauge.measure.unit import Source
 from headgauge.models import VECTOR_KINDS
+from headgauge.models.head_names import Heads, named_heads
 from headgauge.options import takes
 from headgauge.options.commands import ScanOptions
 from headgauge.runs import UnitKey
 from headgauge.runs.columns import Keys
-from headgauge.scanning.matrices import Heads, check_heads, named_heads, probes
+from headgauge.scanning.matrices import check_heads, probes
 from headgauge.scanning.result import ScanResult
 
 KEYS = get_args(Keys)
@@ -131,7 +132,7 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         lengths=lengths,
         vectors=_words(asked.vectors),
         keys=KEYS if _words(asked.keys) == ("both",) else _words(asked.keys),
-        matrix=() if asked.matrix is None else named_heads(asked.matrix),
+        matrix=() if asked.matrix is None else named_heads("matrix", asked.matrix),
         save_rows=asked.rows,
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),

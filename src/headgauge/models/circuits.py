@@ -1,0 +1,133 @@
+"""The weights that make the queries, keys and values of each head, found by what they compute.
+
+    for name, found in input_weights(loaded).items():
+        found.query, found.key, found.value       # (heads, width, dim) in float64, or None
+
+Names of modules differ by family, and many keep q, k and v in one matrix, in different orders. So a
+few single tokens are read, each a sequence of its own: at the first place of a sequence a rotary
+embedding turns by nothing, and what reaches the attention is the very output of a projection, or of
+a norm that read one. Each entry of q, k and v is looked up among the outputs of the layer's
+modules; where all entries come from plain matrices that read the stream, the rows of those are the
+head's own. A factor on the way (a scaled query, as in OPT), a low-rank detour (MLA) or quantised
+weights leave None.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headgauge.models.calls import AttentionCall, ObservedCall
+from headgauge.models.hooks import Hooks
+from headgauge.models.intercept import intercept
+from headgauge.models.norm_placement import is_norm
+from headgauge.models.structure import attention_modules, layer_of, without_cache
+
+_TOKENS = 12  # by which columns are told apart
+
+Weights = Float[Tensor, "heads width dim"]
+
+
+@dataclass(frozen=True, eq=False)
+class InputWeights:
+    """W_Q, W_K and W_V of one attention module, by head or KV head; None where not told."""
+
+    query: Weights | None
+    key: Weights | None
+    value: Weights | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Ran:
+    module: nn.Module
+    given: Tensor
+    made: Tensor
+
+
+def single_tokens(vocabulary: int) -> Tensor:
+    """A few tokens, each a sequence of its own."""
+    return torch.linspace(0, vocabulary - 1, _TOKENS).long().unique()[:, None]
+
+
+def plain_weight(module: nn.Module) -> Float[Tensor, "outputs inputs"] | None:
+    """The matrix of a linear layer, also of the kind that GPT-2 has; None where it is no such."""
+    weight = getattr(module, "weight", None)
+    if not isinstance(weight, Tensor) or weight.ndim != 2 or not weight.is_floating_point():
+        return None
+    if isinstance(module, nn.Linear):
+        return weight.detach()
+    return weight.detach().T if type(module).__name__ == "Conv1D" else None
+
+
+def input_weights(model: nn.Module, inputs: Mapping[str, Tensor]) -> dict[str, InputWeights]:
+    """By attention module; `inputs` are single tokens. What is seen at its softmax alone has
+    none."""
+    modules = dict(model.named_modules())
+    inside: dict[str, list[_Ran]] = {}
+    found: dict[str, InputWeights] = {}
+
+    def look(call: ObservedCall) -> None:
+        if call.module in found or not isinstance(call, AttentionCall):
+            return
+        runs = inside.get(layer_of(call.module, modules), [])
+        parts = (call.query, call.key, call.value)
+        found[call.module] = InputWeights(*(_rows_of(part, runs) for part in parts))
+
+    with torch.no_grad(), Hooks() as hooks:
+        for layer in {layer_of(name, modules) for name in attention_modules(model)}:
+            runs = inside[layer] = []
+
+            def begin(*_: Any, runs: list[_Ran] = runs) -> None:
+                runs.clear()
+
+            def ran(module: nn.Module, args: Any, _: Any, output: Any, runs: Any = runs) -> None:
+                given = args[0] if args else None
+                if isinstance(output, Tensor) and isinstance(given, Tensor):
+                    runs.append(_Ran(module, given, output))
+
+            hooks.before(modules[layer], begin)
+            for module in modules[layer].modules():
+                if plain_weight(module) is not None or is_norm(module):
+                    hooks.after(module, ran)
+        hooks.enter_context(intercept(model, look))
+        model(**inputs, **without_cache(model))
+    return found
+
+
+def _rows_of(
+    part: Float[Tensor, "tokens heads 1 dim"], runs: list[_Ran]
+) -> Weights | None:
+    """The matrices that made q, k or v, one for each of its heads."""
+    tokens, heads, _, dim = part.shape
+    wanted = _flat(part, tokens)
+    for run in reversed(runs):  # a norm on the queries: its input is what a matrix made
+        if is_norm(run.module) and torch.equal(_flat(run.made, tokens), wanted):
+            wanted = _flat(run.given, tokens)
+            break
+    known: dict[bytes, Tensor] = {}
+    width = None
+    for run in runs:
+        weight = plain_weight(run.module)
+        made = _flat(run.made, tokens)
+        if weight is None or made.shape[1] != len(weight):
+            continue
+        width = weight.shape[1] if width is None else width  # the first reads the stream
+        if weight.shape[1] == width:
+            known |= zip(_columns(made), weight, strict=True)
+    rows = [known.get(column) for column in _columns(wanted)]
+    if any(row is None for row in rows):
+        return None
+    stacked = torch.stack([row for row in rows if row is not None]).double()
+    return stacked.unflatten(0, (heads, dim)).transpose(1, 2).contiguous()
+
+
+def _flat(tensor: Tensor, tokens: int) -> Tensor:
+    """(tokens, entries); 0 added, so that −0 is 0."""
+    return tensor.detach().reshape(tokens, -1) + 0.0
+
+
+def _columns(table: Float[Tensor, "tokens entries"]) -> list[bytes]:
+    return [column.numpy().tobytes() for column in table.T.contiguous().cpu().float()]
