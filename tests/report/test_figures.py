@@ -41,8 +41,12 @@ def scanned():
 
 def test_every_table_of_a_scan_has_a_figure(scanned):
     found = figures(scanned)
-    heads = [name for name in HEAD_MEASURES if name != "rest_entropy_share"]
-    other = [f"{name}-hidden-unit-all" for name in CURVE_MEASURES]
+    heads = HEAD_MEASURES.keys() - {"rest_entropy_share", "idle_weight"}
+    other = [
+        f"{name}-{choice}"
+        for name in CURVE_MEASURES
+        for choice in ("hidden-unit-all", "value-unit-off_sink")
+    ]
     assert list(found)[:2] == ["heads", "verdicts"]
     maps = {"heads", "verdicts", "roles", *heads, *CURVE_MEASURES, *other}
     assert set(found) == {*maps, "depth", "curves", "effects"}

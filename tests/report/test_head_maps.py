@@ -112,7 +112,7 @@ def test_the_overview_names_its_measures_and_verdicts(frames):
     assert figure.panels[2].unit == "N = 16; share of the top N in the ball, 0 to 1"
     assert figure.title == "12 attention heads in 3 layers"
     told = " ".join(texts(draw(figure)))
-    assert "sink 2" in told
+    assert "idle sink 2" in told
     assert "saturated 1" in told
     heads, curves, verdicts = frames
     none = described(heads, curves.clear(), verdicts)["heads"]
@@ -121,8 +121,8 @@ def test_the_overview_names_its_measures_and_verdicts(frames):
 
 def test_each_verdict_of_a_head_is_in_its_cell(frames):
     (panel,) = described(*frames)["verdicts"].panels
-    assert panel.verdicts[2][3] == ["saturated", "sink"]
-    assert panel.verdicts[0][1] == ["sink"]
+    assert panel.verdicts[2][3] == ["saturated", "idle sink"]
+    assert panel.verdicts[0][1] == ["idle sink"]
     assert panel.verdicts[1] == [["healthy"]] * 4
 
 

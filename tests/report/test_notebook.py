@@ -43,7 +43,7 @@ def test_caption_counts_and_worst_heads_are_told(html):
     told = words(html)
     assert "small, prose, L = 64" in told
     assert "12 attention heads" in told
-    assert "S sink 4" in told
+    assert "S idle sink 4" in told
     assert "12 heads, the worst first" in told
     assert "… and 2 more" in told
     assert "question mark" not in told

@@ -24,7 +24,7 @@ from report.page.paper_frames import TEXTS, paper_frames
 
 LAYERS, HEADS, WINDOWS, LENGTH = 3, 4, 2, 64
 NS = (1, 4, 16, 32)
-CHOICES = (("value", "unit", "visible"), ("hidden", "unit", "all"))
+CHOICES = (("value", "unit", "visible"), ("hidden", "unit", "all"), ("value", "unit", "off_sink"))
 SCRIPT = "<script>window.hacked=1</script>"
 TOKENS = (
     SCRIPT,
@@ -160,7 +160,9 @@ def head_rows(windows: int = WINDOWS) -> pl.DataFrame:
         | {"sink_weight": sink_weight(place["layer"], place["head"], place["window"])}
         | {"max_logit": 3.0 + place["window"], "jacobian_norm": 0.25, "sharpness": 1.5}
         | {"sharp_rows": 0.5, "output_norm": 2.0, "output_ratio": 1.0 + place["head"] / 10}
+        # Head 3 is induction's, the last layer rests, head 2 looks far: the others are mixed.
         | {name: (1 + place["head"]) / 10 for name in ROLE_MEASURES}
+        | {"sink_output_share": 0.05}
         | {"effect": effect(place["layer"], place["head"], place["window"])}
         for place in _places(windows)
     ]
@@ -227,7 +229,7 @@ def outlook_frame() -> pl.DataFrame:
     """One verdict with a span, one without a trend."""
     return pl.DataFrame(
         {
-            "verdict": ["sink", "inactive"],
+            "verdict": ["idle sink", "inactive"],
             "heads": [270, 270],
             "now": [138, 11],
             "target": [108, 16],

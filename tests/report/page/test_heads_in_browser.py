@@ -35,15 +35,15 @@ def pressed(reader):
 def test_the_worst_head_is_open_and_chips_filter_the_map_and_the_list(scan):
     first = scan.first("#all-heads tbody tr button").text
     assert scan.text("#head-panel h3") == first
-    on_top = scan.one("#overview .chip[data-mark='sink']")
-    assert on_top.text.split() == ["S", "sink", "4", "33", "%"]
+    on_top = scan.one("#overview .chip[data-mark='idle sink']")
+    assert on_top.text.split() == ["S", "idle", "sink", "4", "33", "%"]
     last = set(range(2 * HEADS, 3 * HEADS))
     scan.press(on_top)
-    beside = scan.one("#heads .chip[data-mark='sink']")
+    beside = scan.one("#heads .chip[data-mark='idle sink']")
     assert scan.run("return document.activeElement") == beside
-    assert scan.one("#mark-filter").get_attribute("value") == "sink"
+    assert scan.one("#mark-filter").get_attribute("value") == "idle sink"
     assert faint(scan) == set(range(3 * HEADS)) - last
-    assert pressed(scan) == ["sink", "sink"]
+    assert pressed(scan) == ["idle sink", "idle sink"]
     scan.choose(scan.one("#map-measure"), "sink_weight")
     assert faint(scan) == set(range(3 * HEADS)) - last
     scan.choose(scan.one("#map-measure"), "verdicts")
@@ -121,7 +121,7 @@ def test_a_head_opens_with_its_verdicts_measures_and_tokens(scan):
     panel = scan.one("#head-panel")
     assert scan.text("#head-panel h3") == "Layer 2, head 1"
     cards = [each.text for each in scan.all("#head-panel .verdict-card")]
-    (card,) = [each for each in cards if "sink" in each.split("\n")]
+    (card,) = [each for each in cards if "idle sink" in each.split("\n")]
     assert "0.51, above the threshold 0.3" in card
     assert "Threshold: " in card
     assert "reads key and value head 0" in panel.text
@@ -151,8 +151,8 @@ def test_a_heads_curves_follow_the_choice(scan):
 
 def test_the_map_shows_verdicts_by_letter_and_measures_by_colour(scan):
     letters = [each.text for each in cell(scan, 2, 0).find_elements("css selector", "text")]
-    assert letters == [VERDICTS["sink"].letter]
-    assert "sink" in cell(scan, 2, 0).get_attribute("aria-label")
+    assert letters == [VERDICTS["idle sink"].letter]
+    assert "idle sink" in cell(scan, 2, 0).get_attribute("aria-label")
     verdicts = scan.one("#map-measure").get_attribute("value")
     scan.choose(scan.one("#map-measure"), "sink_weight")
     assert "Sink weight: 0.025" in scan.point_at(cell(scan, 0, 1))  # the mean of 0.02 and 0.03
@@ -187,7 +187,7 @@ def test_the_keyboard_walks_the_map_and_opens_a_head(scan):
 
 
 def test_the_list_is_filtered_sorted_and_opens_heads(scan):
-    scan.choose(scan.one("#mark-filter"), "sink")
+    scan.choose(scan.one("#mark-filter"), "idle sink")
     heads = [each.text for each in scan.all("#all-heads tbody button")]
     assert sorted(heads) == [f"Layer 2, head {head}" for head in range(HEADS)]
     (sort,) = [each for each in scan.all("#all-heads .sort") if each.text == "sink weight"]
