@@ -105,7 +105,7 @@ def _figure(heads: pl.DataFrame, column: Column, run: str) -> Figure:
         told += f"; its axis is linear up to about {y.linear:g}, logarithmic beyond"
     caption = (Sentence(f"{told}."), Sentence("The first layer stands apart."))
     title = "What a head is worth, against each measure of it"
-    return Figure("effects", title, panels, 5, (chosen,), caption, run, 10.0, 1.15)
+    return Figure("effects", title, panels, 4, (chosen,), caption, run, 9.2, 1.1)
 
 
 def _effect_axis(effects: pl.Series) -> Axis:
@@ -121,6 +121,7 @@ def _effect_axis(effects: pl.Series) -> Axis:
         linear * math.sinh(each) for each in (min(*ends, 0.0) - room, max(*ends, 0.0) + room)
     )
     first, last = (round(math.log10(each)) for each in (linear, max(values)))
+    first += first < last  # beside zero there is no room
     powers = [10.0**power for power in range(first, last + 1, 1 + (last - first) // _TICKS)]
     ticks = [0.0, *(sign * power for power in powers for sign in (-1, 1))]
     shown = tuple((each, f"{each:g}".replace("-", "−")) for each in sorted(ticks))
