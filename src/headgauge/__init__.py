@@ -9,7 +9,8 @@
     loaded = headgauge.load("default")          # a model once, for several runs
     headgauge.reproduce(loaded)                 # the paper's figures on it
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
-    headgauge.read_run("runs/mine")             # any of the three, from its folder
+    headgauge.ablate(loaded)                    # what each head is worth to its loss
+    headgauge.read_run("runs/mine")             # any of the four, from its folder
 
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
     weights = rule(logits, mask)
@@ -17,7 +18,7 @@
 `headgauge.theory` has the papers' results, `headgauge.normalizers` the rules, `headgauge.claims`
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
-`headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
+`headgauge.ablation` takes them out, `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found and
 `headgauge.report` draws it.
 Each is imported when it is first used: torch takes seconds.
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headgauge import (
+        ablation,
         claims,
         engine,
         errors,
@@ -42,7 +44,8 @@ if TYPE_CHECKING:
         simulation,
         theory,
     )
-    from headgauge.models import load
+    from headgauge.ablation import ablate
+    from headgauge.models import ablated, load
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
     from headgauge.report.figures import draw, plot
@@ -52,6 +55,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "__version__",
+    "ablate",
+    "ablated",
+    "ablation",
     "claims",
     "draw",
     "engine",
@@ -75,6 +81,8 @@ __all__ = [
 ]
 # What is reached without naming its package.
 _FUNCTIONS = {
+    "ablate": "ablation",
+    "ablated": "models",
     "draw": "report.figures",
     "load": "models",
     "plot": "report.figures",

@@ -1,6 +1,7 @@
 """The one error that means "the caller asked for something impossible"."""
 
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 LARGEST = 2**63 - 1  # what torch, numpy and the tables can all hold
@@ -21,6 +22,16 @@ def whole(what: str, given: Any) -> int:
         return operator.index(given)
     except TypeError:
         raise InputError(f"{what} must be a whole number, got {given!r}") from None
+
+
+def wholes(what: str, given: Any) -> tuple[int, ...] | None:
+    """Whole numbers, one or several, in the order given; None where nothing was."""
+    if given is None:
+        return None
+    several = list(given) if isinstance(given, Iterable) else [given]
+    if not several:
+        raise InputError(f"{what} needs at least one number, got none")
+    return tuple(whole(what, each) for each in several)
 
 
 def check_whole(what: str, given: Any, least: int, most: int) -> None:

@@ -7,11 +7,11 @@ from typing import Annotated, Any, cast
 import typer
 
 from headgauge import __version__
-from headgauge.cli import cache, claims, normalizers, report, reproduce, scan, simulate
+from headgauge.cli import ablate, cache, claims, normalizers, report, reproduce, scan, simulate
 from headgauge.cli.building import command
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
-from headgauge.options.commands import ReproduceOptions, ScanOptions, SimulateOptions
+from headgauge.options.commands import AblateOptions, ReproduceOptions, ScanOptions, SimulateOptions
 
 # typer does not export click's UsageError, and where it comes from depends on typer's version.
 _UsageError = cast(
@@ -32,6 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("scan")(command(ScanOptions, scan.run))
+app.command("ablate")(command(AblateOptions, ablate.run))
 app.command("reproduce")(command(ReproduceOptions, reproduce.run))
 app.command("simulate")(command(SimulateOptions, simulate.run))
 app.command("report")(report.command)

@@ -31,6 +31,7 @@ def command(
     """Draw report.html and the figures of a run again. Nothing is measured or computed anew."""
     from dataclasses import replace
 
+    from headgauge.ablation import Ablation
     from headgauge.paper.result import Reproduction
     from headgauge.reading import read_run
     from headgauge.report.figures import draw
@@ -49,6 +50,11 @@ def command(
         return
     changed = None if thresholds is None else read_thresholds(thresholds)
     run = read_run(folder)
+    if isinstance(run, Ablation):
+        raise InputError(
+            f"{folder} is an ablation, which has tables and no page: read effects.parquet, or scan "
+            "with --effects for the effects on a page"
+        )
     if changed is not None:
         if isinstance(run, Simulation):
             raise InputError(f"{folder}: a simulation has no verdicts that thresholds could change")

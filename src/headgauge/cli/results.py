@@ -10,6 +10,7 @@ from rich.text import Text
 from headgauge.cli.output import print_json, size, stdout
 
 if TYPE_CHECKING:
+    from headgauge.ablation import Ablation
     from headgauge.paper import Reproduction
     from headgauge.scanning import Estimate, ScanResult
     from headgauge.simulation import Simulation
@@ -56,6 +57,16 @@ def scan_document(result: "ScanResult", target: int | None, worst: bool) -> dict
     return found
 
 
+def ablation_document(result: "Ablation") -> dict[str, Any]:
+    return {
+        "folder": str(result.folder),
+        "stands_on": [result.caption()],
+        "loss": {name: unit["loss"] for name, unit in result.manifest["units"].items()},
+        "notes": result.notes(),
+        "effects": result.effects.to_dicts(),
+    }
+
+
 def reproduction_document(result: "Reproduction", drawn: list[Path]) -> dict[str, Any]:
     return {
         "warnings": result.warnings(),
@@ -97,11 +108,12 @@ def show_scan(
     _show_warnings(result.warnings())
     _lines([*result.stands(), result.finding()])
     heads, by = result.worst() if worst else (result.frame(), None)
+    roles = result.role_counts()
     found = [
         tables.heads_table(heads, limit=20, by=by),
         tables.layers_table(result.layers()),
         tables.counts_table(result.counts()),
-        tables.roles_table(result.role_counts()),
+        *([tables.roles_table(roles)] if roles["heads"].sum() else []),
         tables.meaning_table(result.verdicts(), result.remedies()),
     ]
     if result.depth is not None:
@@ -116,6 +128,17 @@ def show_scan(
     kept = [f"{name}.parquet" for name in result.manifest["tables"]]
     figures = len({path.stem for path in drawn[1:]})
     _show_files(result.folder, drawn, *kept, "manifest.json", f"figures/ ({figures})")
+
+
+def show_ablation(result: "Ablation") -> None:
+    """The heads or groups that the loss needs most, and where all of them are."""
+    from headgauge.report import tables
+
+    _lines([result.caption()])
+    stdout().print(tables.effects_table(result.effects, limit=20))
+    _lines(result.notes())
+    kept = [f"{name}.parquet" for name in result.manifest["tables"]]
+    _lines([f"{result.folder}: {', '.join([*kept, 'manifest.json'])}"])
 
 
 def show_reproduction(result: "Reproduction", drawn: list[Path]) -> None:

@@ -13,14 +13,16 @@ from rich.console import Console
 from headgauge.cli.output import share_bar
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
-from headgauge.options.commands import ReproduceOptions, ScanOptions
+from headgauge.options.commands import AblateOptions, ReproduceOptions, ScanOptions
 
 if TYPE_CHECKING:
     from headgauge.models import ModelSource
     from headgauge.scanning import Plan
 
 
-def open_model(asked: ScanOptions | ReproduceOptions, notes: Console) -> "ModelSource":
+def open_model(
+    asked: ScanOptions | AblateOptions | ReproduceOptions, notes: Console
+) -> "ModelSource":
     """The model, whichever way it was named, loaded."""
     from headgauge.models import ModelSource
 

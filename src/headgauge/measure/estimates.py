@@ -41,12 +41,16 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     lengths = sorted(len(unit.ids) for unit in plan.units)
     lengths = lengths if left is None else lengths[len(lengths) - left :]
     passes = lengths * (1 + ("final" in task.kinds) + task.depth)
+    if task.ablate is not None:  # with the layers from the head's on, and the output layer
+        longest = [length for length in lengths if length == max(lengths)]
+        passes += longest * round(0.6 * (len(task.ablate.groups) or heads))
     if lengths:  # the first window is read the other way too
         passes += [len(unit.other) for unit in plan.units if unit.other is not None]
     seen = 0.5 if facts.kind == "decoder" else 1.0  # of the entries of an attention matrix
     entries = heads * seen * sum(length * length for length in lengths)
     seconds = sum(_pass_flops(plan, length) for length in passes) / _forward_rate(plan)
-    seconds += entries * _measure_rate(plan, task)
+    if task.judged or task.curves:
+        seconds += entries * _measure_rate(plan, task)
     memory = memory_needed(plan, max(lengths, default=0), task.depth) * jobs
     curves = sum(len(request.top_ns) for request in task.curves) * CURVE_BYTES
     samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES

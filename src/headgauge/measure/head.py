@@ -16,9 +16,11 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 import torch
+from torch import Tensor
 
 from headgauge import engine, models
-from headgauge.measure.requests import CurveRequest, spread_rows
+from headgauge.measure.requests import OFF_SINK, CurveRequest, spread_rows
+from headgauge.measure.roles import Surroundings
 from headgauge.measure.samples import Sampler
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs.schema import TABLES, QueryRow, frame_schema
@@ -81,7 +83,8 @@ def _curve_table(curves: list[HeadCurves], schema: dict[str, Any]) -> pl.DataFra
 class Head:
     """A head to be measured: the call it is part of, where that stands, its layer's outputs.
 
-    `outputs` is ‖Σ α_i v_i‖ per query and head, or None where it could not be seen.
+    `outputs` is ‖Σ α_i v_i‖ per query and head, or None where it could not be seen; `facts` has the
+    columns that are known before any row is read.
     """
 
     call: models.ObservedCall
@@ -89,6 +92,8 @@ class Head:
     where: dict[str, Any]
     outputs: np.ndarray | None
     sampler: Sampler
+    around: Surroundings
+    facts: dict[str, float | None] = field(default_factory=dict)
 
     def measure(
         self,
@@ -102,6 +107,7 @@ class Head:
         # Without vectors there are no curves.
         asked = [(each, engine.Means()) for each in requests if geometry is not None]
         parts: list[engine.RowMeasures] = []
+        looks: list[engine.Looks] = []
         visible: list[np.ndarray] = []
         for block in self.call.blocks(settings.block_rows, heads=[self.head]):
             if judged:
@@ -110,6 +116,8 @@ class Head:
                 with found.timed("row measures"):
                     parts.append(engine.row_measures(weights, seen, block.logits, block.raw))
                     visible.append(seen.sum(-1).cpu().numpy())
+                with found.timed("roles"):
+                    looks.append(self.around.looks(block))
                 with found.timed("samples"):
                     found.parts["samples"] += self.sampler.rows(self.where, block)
             for request, means in asked:
@@ -120,6 +128,10 @@ class Head:
         if judged:
             with found.timed("tables"):
                 self._head_row(found, parts, np.concatenate(visible), settings.save_rows)
+            with found.timed("roles"):
+                for row in found.parts["heads"]:
+                    alive = np.concatenate(visible) > 0
+                    row |= self.around.columns(self.head, looks, alive) | self.facts
         return found
 
     def known(self, rows: int) -> dict[str, Any]:
@@ -151,8 +163,10 @@ class Head:
                 weights = block.weights[some]
             else:
                 weights = request.normalizer(block.logits[some], seen)
+            if request.keys == OFF_SINK:
+                weights, seen = _off_sink(weights, seen)
         with found.timed(request.part):
-            counted = cast(engine.Keys, request.keys)
+            counted = cast(engine.Keys, "visible" if request.keys == OFF_SINK else request.keys)
             means.add(engine.curves(weights, geometry, request.top_ns, seen, counted))
 
     def _head_row(
@@ -198,6 +212,13 @@ class Head:
             "sharp_rows": _mean((sharpness > 1).astype(float)),
         }
         found.parts["heads"].append(self.known(len(places)) | measured)
+
+
+def _off_sink(weights: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows without their first key, whose weight the others share."""
+    seen, rest = visible.clone(), weights.clone()
+    seen[:, 0], rest[:, 0] = False, 0.0
+    return rest / rest.sum(-1, keepdim=True).clamp(min=torch.finfo(rest.dtype).tiny), seen
 
 
 def output_norms(call: models.ObservedCall) -> np.ndarray | None:

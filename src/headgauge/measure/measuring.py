@@ -19,6 +19,7 @@ from torch import Tensor
 from headgauge import engine, models
 from headgauge.measure.head import Gathered, Head, output_norms
 from headgauge.measure.requests import CurveRequest, Task
+from headgauge.measure.roles import Surroundings
 from headgauge.measure.samples import Sampler, sampled_places
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs import UnitKey
@@ -43,6 +44,7 @@ class Measurer:
     key: UnitKey
     inputs: Mapping[str, Tensor]
     vectors: models.KeyVectors
+    streams: models.StreamLengths
     settings: UnitSettings
     task: Task
     progress: Progress | None = None
@@ -83,8 +85,25 @@ class Measurer:
         sampler = Sampler(self._places, count, queries, keys, tokenizer)
         place = {"layer": call.layer, "occurrence": call.occurrence, "module": call.module}
         wanted = self.settings.heads
+        facts, at = self.task.facts, (call.module, call.occurrence)
+        adds = facts.adds.get(call.module)
+        around = Surroundings(
+            call,
+            None if call.cross else queries,
+            facts.projection(self.loaded, call.module),
+            self.streams.of(call),
+            None if adds is None else adds.factor,
+        )
         heads = [
-            Head(call, head, vars(self.key) | place | {"head": head}, outputs, sampler)
+            Head(
+                call,
+                head,
+                vars(self.key) | place | {"head": head},
+                outputs,
+                sampler,
+                around,
+                facts.columns(*at, head),
+            )
             for head in range(call.heads)
             if wanted is None or head in wanted
         ]

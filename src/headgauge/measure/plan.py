@@ -34,6 +34,7 @@ class Plan:
     experiment: Experiment
     units: tuple[Unit, ...]
     edges: models.Edges
+    reading: Reading
     notes: tuple[str, ...] = ()  # what became of defaults and documents
 
     @property
@@ -85,8 +86,17 @@ def plan_of(
         first = len(units) - settings.windows  # the first window, at the main length
         other = other_reading(loaded, reading.edges.bos, units[first].ids)
         units = (*units[:first], replace(units[first], other=other), *units[first + 1 :])
-    notes = (*notes, *reading.notes, *said)
-    return Plan(source, loaded, reading.text, settings, experiment, units, reading.edges, notes)
+    return Plan(
+        source,
+        loaded,
+        reading.text,
+        settings,
+        experiment,
+        units,
+        reading.edges,
+        reading,
+        (*notes, *reading.notes, *said),
+    )
 
 
 def fit(

@@ -107,6 +107,16 @@ class Reading:
             return len(self.rows)
         return (max(self.sizes) - settings.offset) // (settings.length - self.edges.bos.put)
 
+    def following(self, settings: UnitSettings) -> list[Tensor]:
+        """As many windows behind those that are read; none where there are not as many."""
+        if self.running:
+            read = settings.windows * (settings.length - self.edges.bos.put)
+            later = replace(settings, offset=settings.offset + read)
+            enough = self.room(later) >= settings.windows
+            return [ids for _, ids in self.windows(later)[0]] if enough else []
+        rows = self.rows[settings.windows : 2 * settings.windows]
+        return [row[: settings.length] for row in rows] if len(rows) == settings.windows else []
+
     def windows(self, settings: UnitSettings) -> tuple[list[Window], list[str]]:
         """The windows, and what is to be said of them. Of rows the first, no longer than L."""
         if self.running:

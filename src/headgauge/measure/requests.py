@@ -1,16 +1,21 @@
 """What can be asked of a unit: curves for a choice, on all rows or some, and other probes."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import polars as pl
 from torch import Tensor
 
+from headgauge.measure.head_facts import HeadFacts
+from headgauge.models.head_names import Heads
 from headgauge.normalizers import Normalizer
-from headgauge.runs import UnitKey
+from headgauge.runs import SCAN, Derived, Layout, UnitKey
+from headgauge.runs.columns import How
 
 OWN = "model"  # the rule that is none: the weights the model itself computed
+OFF_SINK = "off_sink"  # the visible keys but the first, on which many heads rest
 
 
 @dataclass(frozen=True)
@@ -55,18 +60,32 @@ Vectors = Callable[[str], Tensor | None]
 
 
 @dataclass(frozen=True)
+class Ablate:
+    """The loss without every measured head, or without each of these groups of heads (name, heads),
+    with their means or zeros in their place."""
+
+    how: How
+    groups: tuple[tuple[str, Heads], ...] = ()
+
+
+@dataclass(frozen=True)
 class Task:
     """All that is measured in one unit.
 
     `judged` asks for the measures that need no N, and samples; `depth` for the residual stream
-    through the layers. `tables` are those that result beside heads, curves and samples.
+    through the layers; `ablate` for the loss without heads. `tables` are those that result beside
+    heads, curves and samples, `once` what was made once for all units of the run, `facts` what is
+    known of the heads before.
     """
 
     curves: tuple[CurveRequest, ...]
     probes: tuple[Probe, ...] = ()
     judged: bool = True
     depth: bool = False
+    ablate: Ablate | None = None
     tables: tuple[str, ...] = ()
+    facts: HeadFacts = field(default_factory=HeadFacts)
+    once: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -79,11 +98,19 @@ class Task:
 @dataclass(frozen=True)
 class Experiment:
     """What a run does: `task(settings, key)` in each unit, and in terms of the paper, for the
-    manifest, `pseudocode`. `notes(settings)` says what became of its own defaults."""
+    manifest, `pseudocode`. `notes(settings)` says what became of its own defaults.
+
+    `once(settings)` names the tables that are made once for the run, before its units, which get
+    them: they need the model (`make(plan)`). They are kept with the run and read again when it is
+    taken up. `derived` has those that follow from the units' tables.
+    """
 
     pseudocode: str
     task: Callable[[Any, UnitKey], Task]
     notes: Callable[[Any], list[str]] = lambda settings: []
+    once: Callable[[Any], Mapping[str, Callable[[Any], pl.DataFrame]]] = lambda settings: {}
+    derived: Derived = field(default_factory=dict)
+    layout: Layout = SCAN
 
 
 def spread_rows(start: int, stop: int, queries: int, count: int | None) -> np.ndarray:

@@ -5,6 +5,7 @@ a run that is started again in the same folder does what is left.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -14,11 +15,14 @@ from headgauge import runs
 from headgauge.errors import THREADS, InputError, check_whole
 from headgauge.measure.measuring import Progress
 from headgauge.measure.plan import Plan, describe_plan
-from headgauge.measure.requests import Task
-from headgauge.measure.unit import Unit, measure_unit
+from headgauge.measure.requests import Experiment, Task
+from headgauge.measure.unit import Unit, known_heads, measure_unit, settled
 from headgauge.models import LoadedModel
 from headgauge.runs.manifest import keep_facts
+from headgauge.threads import in_turn
 from headgauge.workers import as_they_finish
+
+_PASSES = 150  # about what the heads of a model cost that are ablated one by one
 
 
 def default_threads(jobs: int, out: str | Path | None) -> int:
@@ -42,21 +46,44 @@ def run_plan(
             "name or folder so that other processes can load it"
         )
     described, folder, left = describe_plan(plan), None, plan.units
+    experiment = plan.experiment
     if out is not None:
-        folder = runs.RunFolder.open(out, plan.identity)
+        folder = runs.RunFolder.open(out, plan.identity, experiment.layout)
         folder.describe(described)
         done = folder.finished()
         left = [unit for unit in plan.units if unit.key not in done]
-    found = list(_run(plan, left, folder and folder.path, jobs, progress))
+    once = _once(plan, folder) if left else {}
+    found = list(_run(plan, left, once, folder and folder.path, jobs, progress))
     if folder is None:
-        return _in_memory(described, sorted(found, key=lambda unit: unit.key))
-    folder.merge(unit.key for unit in plan.units)
-    return runs.load_run(folder.path)
+        return _in_memory(experiment, described, sorted(found, key=lambda unit: unit.key), once)
+    folder.merge((unit.key for unit in plan.units), experiment.derived)
+    return runs.load_run(folder.path, experiment.layout)
 
 
-def _in_memory(manifest: runs.Manifest, units: Sequence[runs.UnitTables]) -> runs.Run:
+def _once(plan: Plan, folder: runs.RunFolder | None) -> dict[str, pl.DataFrame]:
+    """The tables that all units share, from the folder where it has them."""
+    found = {}
+    for name, make in plan.experiment.once(plan.settings).items():
+        if folder is not None and folder.has(name):
+            found[name] = folder.read(name)
+            continue
+        with in_turn(), settled(plan.loaded.model, plan.settings):
+            found[name] = make(plan)
+        if folder is not None:
+            folder.write(name, found[name])
+    return found
+
+
+def _in_memory(
+    experiment: Experiment,
+    manifest: runs.Manifest,
+    units: Sequence[runs.UnitTables],
+    once: dict[str, pl.DataFrame],
+) -> runs.Run:
     keep_facts(manifest, {unit.key.name: unit.facts for unit in units})
-    tables = {name: pl.concat([unit.tables[name] for unit in units]) for name in units[0].tables}
+    kept = [name for name in units[0].tables if name in experiment.layout.tables]
+    tables = {name: pl.concat([unit.tables[name] for unit in units]) for name in kept} | once
+    tables |= {name: make(tables[source]) for name, (source, make) in experiment.derived.items()}
     rows = tables.pop("rows", None)
     return runs.Run(manifest, tables, None if rows is None else rows.lazy())
 
@@ -64,11 +91,16 @@ def _in_memory(manifest: runs.Manifest, units: Sequence[runs.UnitTables]) -> run
 def _run(
     plan: Plan,
     units: Sequence[Unit],
+    once: dict[str, pl.DataFrame],
     folder: Path | None,
     jobs: int,
     progress: Progress | None,
 ) -> Iterator[runs.UnitTables]:
-    tasks = {unit.key: plan.task(unit) for unit in units}
+    tasks = {unit.key: replace(plan.task(unit), once=once) for unit in units}
+    if any(task.judged for task in tasks.values()):
+        bos = plan.edges.bos
+        facts = known_heads(plan.loaded, bos.id if bos.put else None, plan.settings)
+        tasks = {key: replace(task, facts=facts) for key, task in tasks.items()}
     costs = {unit.key: _cost(unit, tasks[unit.key]) for unit in units}
     total, done = sum(costs.values()), 0.0
 
@@ -92,4 +124,5 @@ def _cost(unit: Unit, task: Task) -> float:
     """Relative: a model is linear in the length, measuring its rows is square."""
     length = len(unit.ids)
     rows = sum((2 + len(each.top_ns)) * min(each.rows or length, length) for each in task.curves)
-    return length * (4096.0 + 4 * length * len(task.probes) + rows)
+    passes = 1 if task.ablate is None else _PASSES
+    return length * (4096.0 * passes + 4 * length * len(task.probes) + rows)

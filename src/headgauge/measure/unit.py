@@ -16,6 +16,8 @@ from torch import nn
 from headgauge import models
 from headgauge.measure.bos_check import both_losses
 from headgauge.measure.depth import depth_table
+from headgauge.measure.effects import window_effects, with_effects
+from headgauge.measure.head_facts import HeadFacts, head_facts
 from headgauge.measure.measuring import Measurer, Progress
 from headgauge.measure.requests import Task
 from headgauge.measure.settings import UnitSettings
@@ -56,12 +58,19 @@ def measure_unit(
     begin()
     with in_turn():
         loaded = source.open()
-        with _settled(loaded.model, settings):
+        with settled(loaded.model, settings):
             found = _measured(loaded, unit, settings, task, progress)
     if folder is None:
         return found
     write_unit(folder, found)
     return replace(found, tables={})
+
+
+def known_heads(loaded: models.LoadedModel, bos: int | None, settings: UnitSettings) -> HeadFacts:
+    """What units need to know of the heads before their rows are read, once for all of them."""
+    begin()
+    with in_turn(), settled(loaded.model, settings):
+        return head_facts(loaded, bos, settings.seed)
 
 
 def _measured(
@@ -76,7 +85,10 @@ def _measured(
     began = time.perf_counter()
     with ExitStack() as stack:
         vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, task.kinds))
-        measurer = Measurer(loaded, unit.key, inputs, vectors, settings, task, progress)
+        shown = progress if task.ablate is None else None  # the heads' turn takes much longer
+        adding = [name for name, each in task.facts.adds.items() if each.factor is not None]
+        streams = stack.enter_context(models.StreamLengths(loaded.model, adding))
+        measurer = Measurer(loaded, unit.key, inputs, vectors, streams, settings, task, shown)
         seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
         output = loaded.model(**inputs, **models.without_cache(loaded.model))
     gathered = measurer.gathered
@@ -87,8 +99,16 @@ def _measured(
         with gathered.timed("bos_check"):
             bos_losses = both_losses(loaded, ids, output.logits, unit.other)
     del output
+    whole_passes: dict[str, Any] = {}
+    if task.ablate is not None:
+        with gathered.timed("effects"):
+            effects = window_effects(loaded, unit.key, inputs, ids, settings, task, progress)
+            gathered.parts["window_effects"] = effects.rows
+            whole_passes = {"whole_passes": effects.whole_passes}
     names = ("heads", "curves", "samples", *(("rows",) * settings.save_rows), *task.tables)
     tables = {name: gathered.table(name) for name in names}
+    if task.ablate is not None and task.judged:
+        tables["heads"] = with_effects(tables["heads"], gathered.table("window_effects"))
     if task.depth:
         with gathered.timed("depth"):
             tables["depth"] = depth_table(loaded.model, unit.key, inputs, tables["heads"])
@@ -102,12 +122,13 @@ def _measured(
         tapped=measurer.tapped,
         bos_losses=bos_losses,
         seconds={name: round(value, 3) for name, value in seconds.items()},
+        **whole_passes,
     )
     return UnitTables(unit.key, tables, facts)
 
 
 @contextmanager
-def _settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
+def settled(model: nn.Module, settings: UnitSettings) -> Iterator[None]:
     """Eval mode, the run's number of threads and its seed; everything is put back."""
     threads = torch.get_num_threads()
     gpus = {weight.device.index for weight in model.parameters() if weight.is_cuda}

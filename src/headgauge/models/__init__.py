@@ -30,7 +30,7 @@ from headgauge.models.edge_tokens import Bos, Edges, EdgeToken, edges
 from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, fingerprint, wrap
 from headgauge.models.hooks import in_eval, uncompiled
 from headgauge.models.intercept import Interception, intercept
-from headgauge.models.layers import VECTOR_KINDS, KeyVectors
+from headgauge.models.layers import VECTOR_KINDS, KeyVectors, StreamLengths
 from headgauge.models.loading import ModelSource, load
 from headgauge.models.norm_placement import (
     Recognised,
@@ -47,6 +47,7 @@ from headgauge.models.windows import (
     cut_windows,
     model_inputs,
     next_token_loss,
+    ordinary_tokens,
     tokenise,
     vocabulary,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "RowBlock",
     "SoftmaxCall",
     "SourceText",
+    "StreamLengths",
     "StreamStep",
     "ablated",
     "attention_modules",
@@ -88,6 +90,7 @@ __all__ = [
     "load",
     "model_inputs",
     "next_token_loss",
+    "ordinary_tokens",
     "output_projections",
     "read_stream",
     "read_text",

@@ -97,9 +97,7 @@ def input_weights(model: nn.Module, inputs: Mapping[str, Tensor]) -> dict[str, I
     return found
 
 
-def _rows_of(
-    part: Float[Tensor, "tokens heads 1 dim"], runs: list[_Ran]
-) -> Weights | None:
+def _rows_of(part: Float[Tensor, "tokens heads 1 dim"], runs: list[_Ran]) -> Weights | None:
     """The matrices that made q, k or v, one for each of its heads."""
     tokens, heads, _, dim = part.shape
     wanted = _flat(part, tokens)

@@ -121,6 +121,35 @@ class KeyVectors:
         self._streams[attention] = _first_given(args, kwargs)
 
 
+class StreamLengths:
+    """‖x‖ of every token where it enters the layers of these attention modules; a context manager
+    around a forward pass. The stream itself is not kept."""
+
+    def __init__(self, model: nn.Module, attentions: Collection[str]) -> None:
+        self._model, self._attentions = model, attentions
+        self._hooks = Hooks()
+        self._lengths: dict[str, Tensor] = {}
+
+    def __enter__(self) -> "StreamLengths":
+        modules = dict(self._model.named_modules())
+        for name in self._attentions:
+            self._hooks.before(modules[layer_of(name, modules)], partial(self._keep, name))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._hooks.close()
+
+    def of(self, call: ObservedCall) -> Float[Tensor, "queries"] | None:
+        """Of the queries of a call; None where its layer is not watched."""
+        return self._lengths.get(call.module)
+
+    def _keep(self, attention: str, _: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
+        stream: Tensor = _first_given(args, kwargs)
+        # On the CPU, because not every device has float64.
+        rows = stream.detach()[0].cpu().double()
+        self._lengths[attention] = torch.linalg.vector_norm(rows, dim=-1)
+
+
 @dataclass(frozen=True, eq=False)
 class ModuleRun:
     """A module that ran in a layer; its first input and output where they look like the stream."""

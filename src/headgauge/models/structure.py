@@ -41,6 +41,19 @@ def layer_of(name: str, modules: dict[str, nn.Module]) -> str:
     return name
 
 
+def all_layers(model: nn.Module) -> list[str]:
+    """The layers that hold attention, with those between them that hold none (as in a hybrid)."""
+    modules = dict(model.named_modules())
+    found: dict[str, None] = {}
+    for name in attention_modules(model):
+        layer = layer_of(name, modules)
+        above = layer.rpartition(".")[0]
+        beside = modules[above] if layer != name else None
+        several = [f"{above}.{each}" for each, _ in beside.named_children()] if beside else [layer]
+        found |= dict.fromkeys(several)
+    return list(found)
+
+
 def encoder_attention(model: nn.Module) -> set[str]:
     """The attention modules of the encoder of an encoder-decoder."""
     loose: Any = model

@@ -103,6 +103,19 @@ def vocabulary(loaded: LoadedModel) -> int | None:
     return loaded.facts.vocabulary if weight is None else len(weight)
 
 
+def ordinary_tokens(loaded: LoadedModel) -> Int[Tensor, "tokens"]:
+    """The tokens that stand for text: neither special nor added, as far as it is known."""
+    model: Any = loaded.model
+    config, tokenizer = model.config.get_text_config(), loaded.tokenizer
+    given = [value for name, value in vars(config).items() if name.endswith("_token_id")]
+    special = {each for each in given if isinstance(each, int)}
+    size = vocabulary(loaded) or 0
+    if tokenizer is not None:
+        special |= {*tokenizer.all_special_ids, *getattr(tokenizer, "added_tokens_decoder", {})}
+        size = min(size, len(tokenizer))
+    return torch.tensor([each for each in range(size) if each not in special], dtype=torch.long)
+
+
 def model_inputs(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> dict[str, Tensor]:
     """The same text for every kind of model.
 

@@ -1,12 +1,13 @@
-"""What can be asked of `scan`, `reproduce` and `simulate`, in the order `--help` shows it.
+"""What can be asked of `scan`, `ablate`, `reproduce` and `simulate`, in the order `--help` shows it.
 
 Command and Python function come from the same fields.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from headgauge.options import option
 
@@ -28,6 +29,28 @@ _command = partial(option, command_only=True)
 # What several commands have.
 _model = partial(_command, None, MODEL, argument=True)
 _model_option = partial(_command, None, "The same, as an option.", flags=("--model",))
+_text = partial(
+    _read,
+    None,
+    "A text file, 'war-and-peace', 'python-reference', or - for stdin. A .jsonl file has a "
+    'prompt or document in each line, each a window of its own: {"text": …}, {"prompt": …}, '
+    '{"messages": […]} or {"input_ids": […]}. Without it: War and Peace, downloaded '
+    "once; without a network the Python reference.",
+    command_only=True,
+)
+_text_string = partial(_read, None, "The text itself.", command_only=True)
+_chat = partial(
+    _read,
+    False,
+    "Put --text-string or the lines of a .jsonl file into the model's chat template; a plain "
+    "prompt is the user's message.",
+)
+_windows = partial(
+    _read,
+    None,
+    "Windows, one after the other. Without it: 4, or what the text has; every line of a .jsonl "
+    "file.",
+)
 _offset = partial(_read, 0, "The text token the first window starts at.")
 _bos = partial(
     _read,
@@ -35,11 +58,16 @@ _bos = partial(
     "BOS in front of each window: auto (as the model's file says, else as its tokenizer does), "
     "always, never.",
 )
+_layers = partial(_measured, None, "Only these layers, such as 0,4-7.", least=0)
+_heads = partial(_measured, None, "Only these heads of each.", least=0)
 _dtype = partial(
     _kept, None, "float32, bfloat16, float16, float64. Without it: float32 on the CPU."
 )
 _device = partial(_kept, None, "cpu, cuda, mps, … Without it: cpu.")
 _revision = partial(_kept, None, "A branch, tag or commit of a hub model.")
+_jobs = partial(_kept, 1, "Processes, each with its own model.")
+_threads = partial(_kept, None, "Threads of each. Without it: a fair share.")
+_estimate = partial(_kept, False, "Say what the run would need, and do not run.", command_only=True)
 _plain = partial(_kept, False, PLAIN, command_only=True)
 _json_output = partial(
     _command, False, "Print JSON on stdout instead of the table.", flags=("--json",)
@@ -53,30 +81,15 @@ class ScanOptions:
 
     model: str | None = _model()
     model_option: str | None = _model_option()
-    text: str | None = _read(
-        None,
-        "A text file, 'war-and-peace', 'python-reference', or - for stdin. A .jsonl file has a "
-        'prompt or document in each line, each a window of its own: {"text": …}, {"prompt": …}, '
-        '{"messages": […]} or {"input_ids": […]}. Without it: War and Peace, downloaded '
-        "once; without a network the Python reference.",
-        command_only=True,
-    )
-    text_string: str | None = _read(None, "The text itself.", command_only=True)
-    chat: bool = _read(
-        False,
-        "Put --text-string or the lines of a .jsonl file into the model's chat template; a plain "
-        "prompt is the user's message.",
-    )
+    text: str | None = _text()
+    text_string: str | None = _text_string()
+    chat: bool = _chat()
     length: int | Sequence[int] | None = _read(  # several in Python
         None,
         "Tokens in a window (L). Without it: 1024, or what context and text have.",
         typed=int | None,
     )
-    windows: int | None = _read(
-        None,
-        "Windows, one after the other. Without it: 4, or what the text has; every line of a .jsonl "
-        "file.",
-    )
+    windows: int | None = _windows()
     offset: int = _offset()
     bos: str = _bos()
     top_n: Sequence[int] | None = _measured(
@@ -94,8 +107,8 @@ class ScanOptions:
         "Keys that count: visible, all (masked ones with weight 0), or both.",
         names=True,
     )
-    layers: Sequence[int] | None = _measured(None, "Only these layers, such as 0,4-7.", least=0)
-    heads: Sequence[int] | None = _measured(None, "Only these heads of each.", least=0)
+    layers: Sequence[int] | None = _layers()
+    heads: Sequence[int] | None = _heads()
     precision: str = _measured(
         "float32", "Of the inner loops: float32 (error about 1e-6), float64."
     )
@@ -109,6 +122,11 @@ class ScanOptions:
         "Keep the weights of these heads, such as L18H7,L17H4, for a picture token by token on the "
         "page: those of at least 1/1024, in every window (of the longest length).",
         names=True,
+    )
+    effects: bool = _measured(
+        False,
+        "Measure too what each head is worth: the rise of the loss with its mean in its place, in "
+        "every window (of the longest length). As long as ablate takes.",
     )
     lengths: Sequence[int] | None = _measured(
         None, "Shorter lengths too, such as 128,256,512, for the trend over length.", least=2
@@ -136,11 +154,52 @@ class ScanOptions:
     dtype: str | None = _dtype()
     device: str | None = _device()
     revision: str | None = _revision()
-    jobs: int = _kept(1, "Processes, each with its own model.")
-    threads: int | None = _kept(None, "Threads of each. Without it: a fair share.")
+    jobs: int = _jobs()
+    threads: int | None = _threads()
     seed: int = _kept(0, "Of the sampled rows.")
-    estimate: bool = _kept(False, "Say what the run would need, and do not run.", command_only=True)
+    estimate: bool = _estimate()
     plain: bool = _plain()
+    json_output: bool = _json_output()
+    quiet: bool = _quiet()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AblateOptions:
+    """Of `headgauge ablate` and `headgauge.ablate`."""
+
+    model: str | None = _model()
+    model_option: str | None = _model_option()
+    text: str | None = _text()
+    text_string: str | None = _text_string()
+    chat: bool = _chat()
+    length: int | None = _read(
+        None, "Tokens in a window (L). Without it: 512, or what context and text have."
+    )
+    windows: int | None = _windows()
+    offset: int = _offset()
+    bos: str = _bos()
+    how: str = _measured(
+        "mean",
+        "What is put in the place of a head's output: mean (its own over the windows that follow "
+        "in the text), zero.",
+    )
+    layers: Sequence[int] | None = _layers()
+    heads: Sequence[int] | None = _heads()
+    groups: str | Path | Mapping[str, Sequence[Any]] | None = _measured(
+        None,
+        "A JSON file of groups whose heads are taken out together, in place of single heads: "
+        '{"name": ["L18H7", [18, 8]]}.',
+        typed=Path | None,
+    )
+    out: str | Path | None = _kept(
+        None, "The run's folder. Without it: runs/ablate-MODEL-TEXT-….", typed=Path | None
+    )
+    dtype: str | None = _dtype()
+    device: str | None = _device()
+    revision: str | None = _revision()
+    jobs: int = _jobs()
+    threads: int | None = _threads()
+    estimate: bool = _estimate()
     json_output: bool = _json_output()
     quiet: bool = _quiet()
 

@@ -216,14 +216,18 @@ ROLE_MEASURES = by_name(
     ),
     idle_weight=Entry(
         "Weight that rests",
-        "",
-        "sink weight less the first token's share of the output, at most 1",
+        "α₁(1 − ‖v₁‖/median)",
+        "on a first token with a short value, 0 to 1",
         "rests",
-        "on the first token without carrying anything",
+        **_SHARE,
+    ),
+    sink_carry=Entry(
+        "What the first token adds",
+        "α₁‖v₁‖/median",
+        "in usual values' lengths, from 0",
+        "first\nadds",
         digits=2,
-        low=-1.0,
-        high=1.0,
-        centre=0.0,
+        low=0.0,
     ),
     output_stable_rank=Entry(
         "Stable rank of the outputs",
@@ -316,7 +320,7 @@ GROUPS = {
     ),
     "What it copies": ("induction_score", "duplicate_score", "induction_mass", "duplicate_mass"),
     "What it adds": (
-        *("contribution", "output_stable_rank", "sink_output_share", "idle_weight"),
+        *("contribution", "output_stable_rank", "sink_output_share", "idle_weight", "sink_carry"),
         "first_value_ratio",
     ),
     "From the weights": ("ov_copying", "qk_largest", "qk_stable_rank", "qk_spectral_entropy"),

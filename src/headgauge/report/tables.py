@@ -62,6 +62,24 @@ def heads_table(
     return Table(f"{len(heads)} heads, {order}", columns, note)
 
 
+def effects_table(effects: pl.DataFrame, limit: int) -> Table:
+    """The largest effects first, as the frame has them."""
+    shown = effects.head(limit)
+    named = shown["group"].is_not_null().any()
+    columns = (
+        [Column("group", shown["group"], "left", key=True)]
+        if named
+        else [Column(name, shown[name], key=True) for name in ("layer", "head")]
+    )
+    for name, heading in (("effect", "effect"), ("error", "standard\nerror"), ("loss", "loss")):
+        columns.append(Column(heading, [number(value, "effect") for value in shown[name]]))
+    left_out = len(effects) - len(shown)
+    note = "Rise of the loss without it, nats per token; over windows."
+    note += f" … and {left_out} more" if left_out else ""
+    what = "groups of heads" if named else "heads"
+    return Table(f"{len(effects)} {what}, the largest effect first", columns, note)
+
+
 def layers_table(layers: pl.DataFrame) -> Table:
     """A line for each attention module: heads per verdict, then means over its heads."""
     columns = [*_place_columns(layers, layers), Column("heads", layers["heads"])]

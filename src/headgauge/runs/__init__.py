@@ -20,14 +20,15 @@ with `RunFolder`, by units or by tables:
     run.merge(keys)                                run.finish(notes)
 """
 
-from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, Layout, text_folder
+from headgauge.runs.layouts import ABLATION, REPRODUCTION, SCAN, SIMULATION, Layout, text_folder
 from headgauge.runs.manifest import Data, EdgeToken, Manifest, Model, Splits, UnitFacts, manifest
 from headgauge.runs.manifest_file import begun_settings
-from headgauge.runs.run_folder import Run, RunFolder, load_run
+from headgauge.runs.run_folder import Derived, Run, RunFolder, load_run
 from headgauge.runs.schema import CurveRow, DepthCurveRow, DepthRow, HeadRow, frame_schema
 from headgauge.runs.units import UnitKey, UnitTables, begun_units, write_unit
 
 __all__ = [
+    "ABLATION",
     "REPRODUCTION",
     "SCAN",
     "SIMULATION",
@@ -35,6 +36,7 @@ __all__ = [
     "Data",
     "DepthCurveRow",
     "DepthRow",
+    "Derived",
     "EdgeToken",
     "HeadRow",
     "Layout",

@@ -13,6 +13,7 @@ Scale = Literal["unit", "raw"]  # the length of the vectors
 Keys = Literal["visible", "all", "off_sink"]  # the keys that count
 Seen = Literal["qkv", "softmax"]
 Side = Literal["query", "key"]
+How = Literal["mean", "zero"]  # what is put in the place of a head's output
 Logits = Literal["scaled", "raw"]
 Panel = Literal["circle", "model"]
 Expected = Literal["printed", "appendix", "upper"]

@@ -1,6 +1,7 @@
 """Every kind of run: which tables its folder has, where they stand, and what must hold among them.
 
 SCAN          DIR/TABLE.parquet           a scan, or the run of one text in a reproduction
+ABLATION      DIR/TABLE.parquet           the loss without each head
 REPRODUCTION  DIR/paper/TABLE.parquet     what the paper's figures show on all texts
 SIMULATION    DIR/dynamics/TABLE.parquet  tokens as particles
 
@@ -20,7 +21,7 @@ import polars as pl
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import Data, Facts, Model, Splits
 from headgauge.runs.paper_schema import PAPER_TABLES
-from headgauge.runs.schema import HEAD, ON_REQUEST, TABLES
+from headgauge.runs.schema import HEAD, ON_REQUEST, TABLES, EffectRow, MeanRow
 
 Frames = Mapping[str, pl.DataFrame]
 
@@ -29,6 +30,7 @@ Frames = Mapping[str, pl.DataFrame]
 class Layout:
     """`tables` names the type of a row of each; those `on_request` may not be there.
 
+    `marked` is the table that tells it from another in the same place.
     `needs` has the form of those parts of the manifest that a reader relies on, by dotted name;
     `damage` says what no single column shows: the table, and what is wrong with it."""
 
@@ -36,12 +38,16 @@ class Layout:
     tables: dict[str, type]
     folder: str = ""
     on_request: tuple[str, ...] = ()
+    marked: str | None = None
     needs: dict[str, Any] = field(default_factory=dict)
     damage: Callable[[Frames], Iterator[tuple[str, str]]] = lambda tables: iter(())
 
     def is_in(self, folder: str | Path) -> bool:
         """Whether a run's folder has such tables, be they damaged."""
-        return os.path.isdir(Path(folder, self.folder))  # of a name that cannot be, too
+        there = os.path.isdir(Path(folder, self.folder))  # of a name that cannot be, too
+        return there and (
+            self.marked is None or os.path.isfile(self.file(Path(folder), self.marked))
+        )
 
     def file(self, folder: Path, table: str) -> Path:
         return folder / self.folder / f"{table}.parquet"
@@ -90,7 +96,18 @@ def _dynamics_damage(tables: Frames) -> Iterator[tuple[str, str]]:
 
 
 _DESCRIBED = {"model": Model, "data": Data, "splits": Splits, "model.facts": Facts}
-SCAN = Layout("run", TABLES, "", ON_REQUEST, needs=_DESCRIBED, damage=_scan_damage)
+# Tables that are made once for a run, before its units.
+_ONCE: dict[str, type] = {"means": MeanRow}
+SCAN = Layout(
+    "run", TABLES | _ONCE, "", (*ON_REQUEST, *_ONCE), needs=_DESCRIBED, damage=_scan_damage
+)
+ABLATION = Layout(
+    "ablation",
+    {"effects": EffectRow, "window_effects": TABLES["window_effects"]} | _ONCE,
+    on_request=tuple(_ONCE),
+    marked="effects",
+    needs=_DESCRIBED,
+)
 REPRODUCTION = Layout("reproduction", PAPER_TABLES, "paper", damage=_paper_damage)
 SIMULATION = Layout(
     "simulation",

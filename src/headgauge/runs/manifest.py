@@ -85,6 +85,7 @@ class UnitRecord(TypedDict):
     unseen: list[str]  # attention modules whose weights could not be seen
     distrusted: dict[str, float | NotFinite]  # modules left out, and how far off they were
     tapped: list[str]  # modules seen at their softmax, without values
+    whole_passes: NotRequired[bool]  # the layers before an ablated head ran again every time
     # Units from before BOS was compared have none.
     bos_losses: NotRequired[dict[str, float | NotFinite]]  # with_bos, without_bos: first window
 

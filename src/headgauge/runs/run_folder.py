@@ -5,7 +5,7 @@ DIR/heads.parquet, …   its tables, where its layout (`layouts`) has them
 DIR/units/…            the pieces that those of a scan are made of (`units`)
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -21,6 +21,8 @@ from headgauge.runs.manifest import Manifest, keep_facts, now
 from headgauge.runs.manifest_file import MANIFEST, changed_manifest, find_manifest
 from headgauge.runs.units import UNITS, UnitKey
 
+# Tables that follow from another, by name: that one's name, and how.
+Derived = Mapping[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]]
 _SURROUNDINGS = ("source_code", "hardware", "software")
 
 
@@ -73,8 +75,9 @@ class RunFolder:
                 units.remove_unit(self.path, key)
         return done
 
-    def merge(self, keys: Iterable[UnitKey]) -> None:
-        """Put the tables of these units together and finish the manifest.
+    def merge(self, keys: Iterable[UnitKey], derived: Derived | None = None) -> None:
+        """Put the tables of these units together, make those that follow from them, and finish the
+        manifest; what the layout does not have stays in the units.
 
         Units are sorted inside and come in the order of their keys, so the tables are sorted too.
         """
@@ -93,13 +96,16 @@ class RunFolder:
                     f"{self.path} cannot be finished: only one of {ordered[0].name} and {key.name} "
                     f"has the table {sorted(other)[0]}"
                 )
-        files = {name: self.layout.file(self.path, name) for name in first}
+        kept = [name for name in first if name in self.layout.tables]
+        files = {name: self.layout.file(self.path, name) for name in kept}
         for name, file in files.items():
             parts = [units.unit_folder(self.path, key) / f"{name}.parquet" for key in ordered]
             tables.join_tables(parts, file)
         with changed_manifest(self.path) as made:
             keep_facts(made, {key.name: unit["facts"] for key, unit in found.items()})
-            made["tables"] = {name: tables.table_record(file) for name, file in files.items()}
+            made["tables"] |= {name: tables.table_record(file) for name, file in files.items()}
+        for name, (source, make) in (derived or {}).items():
+            self.write(name, make(self.read(source)))
         self.finish()
 
     def has(self, name: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from headgauge.runs.columns import Finite, Keys, Logits, Scale, Seen, Side, Vectors, columns
+from headgauge.runs.columns import Finite, How, Keys, Logits, Scale, Seen, Side, Vectors, columns
 
 # What names a head: `layer` counts the attention modules in the model's order, and a module that
 # runs more than once per pass (a shared layer) has an `occurrence` for each.
@@ -266,9 +266,45 @@ class VectorSetRow(OfHead):
     same: float  # share of the tokens that coincide with another
 
 
+class Ablated:
+    """What was taken out of the model: a head, or a group of heads together."""
+
+    layer: int | None  # place of the attention module among the model's; null for a group
+    module: str | None  # its name in the model
+    head: int | None  # in every run of the module, where it is shared between layers
+    group: str | None  # the group's name; null for a head
+    how: How  # what was put in its place: its mean, or zero
+
+
+class WindowEffectRow(InWindow, Ablated):
+    """The loss of a window without a head or a group of heads."""
+
+    loss: float | None  # of the window without it, nats per token
+    effect: float | None  # how much more that is than the loss of the whole model
+
+
+class EffectRow(Ablated):
+    """What a head or a group of heads is worth to the loss, over all windows."""
+
+    effect: float | None  # mean over windows of the rise of the loss without it, nats per token
+    error: float | None  # its standard error over windows; null with one
+    windows: int
+    loss: float | None  # without it, mean over windows
+
+
+class MeanRow:
+    """A component of what a head puts out on average, over the positions of other windows."""
+
+    layer: int
+    module: str
+    head: int
+    dim: int  # from 0
+    value: float
+
+
 # Only a reproduction has them.
 PAPER = ("paper_curves", "sensitivity", "points", "vanishing", "shared_tokens", "vector_sets")
-ON_REQUEST = ("rows", "matrices", "tokens", "depth", *PAPER)
+ON_REQUEST = ("rows", "matrices", "tokens", "depth", "window_effects", *PAPER)
 
 _CHOICE = ("top_n", "vectors", "scale", "keys")
 # The type of a table's rows, and what names a row beside its window and head (in `depth`: layer).
@@ -280,6 +316,7 @@ _TABLES: dict[str, tuple[type, tuple[str, ...]]] = {
     "matrices": (MatrixRow, ("row", "key")),
     "tokens": (TokenRow, ("side", "place")),
     "depth": (DepthRow, ()),
+    "window_effects": (WindowEffectRow, ("head", "group")),
     "paper_curves": (PaperCurveRow, (*_CHOICE, "rule")),
     "sensitivity": (SensitivityRow, ("logits", "direction", "epsilon", "temperature")),
     "points": (KeyPointRow, ("row", "key")),

@@ -12,6 +12,7 @@ import polars as pl
 from headgauge import runs
 from headgauge.errors import InputError
 from headgauge.measure.bos_check import bos_notes
+from headgauge.measure.effects import effect_notes
 from headgauge.models import Recognised
 from headgauge.runs.json_files import plain
 from headgauge.runs.manifest import Outlook
@@ -24,7 +25,7 @@ from headgauge.scanning.grounds import Grounds, grounds
 from headgauge.scanning.thresholds import DEFAULT, ROLE_LINES, ROLES, Threshold, read_thresholds
 from headgauge.shown import Shown
 
-SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "depth")
+SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "depth", "means")
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
 
@@ -191,7 +192,8 @@ class ScanResult(runs.Run, Shown):
     def notes(self) -> list[str]:
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
         records = self.manifest["units"].values()
-        found = self.warnings() + list(self.manifest["notes"]) + bos_notes(self.manifest)
+        found = self.warnings() + list(self.manifest["notes"])
+        found += bos_notes(self.manifest) + effect_notes(self.manifest)
         for module in sorted({name for record in records for name in record["unseen"]}):
             found.append(f"{module} could not be measured: it is in no table and has no verdict")
         if tapped := sorted({name for record in records for name in record["tapped"]}):
@@ -254,6 +256,8 @@ class ScanResult(runs.Run, Shown):
             run = runs.RunFolder.open(folder, self.manifest["settings"])
             run.describe(self.manifest)
             units = list(self._units())
+            for name in self.tables.keys() - units[0].tables.keys():
+                run.write(name, self.tables[name])
             for unit in units:
                 runs.write_unit(run.path, unit)
             run.merge(unit.key for unit in units)
@@ -264,7 +268,8 @@ class ScanResult(runs.Run, Shown):
         for name, record in self.manifest["units"].items():
             key = runs.UnitKey.from_name(name)
             assert key is not None
-            tables = {each: frame.filter(**vars(key)) for each, frame in self.tables.items()}
+            of_windows = {k: v for k, v in self.tables.items() if "window" in v.columns}
+            tables = {each: frame.filter(**vars(key)) for each, frame in of_windows.items()}
             if self.rows is not None:
                 tables["rows"] = self.rows.filter(**vars(key)).collect()
             seconds = self.seconds().get(name, {})

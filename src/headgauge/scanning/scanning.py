@@ -12,16 +12,19 @@ does what is left. `ScanSettings` has every choice that can change a number: wha
 identified by.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
-from headgauge.errors import InputError, whole
+import polars as pl
+
+from headgauge.errors import InputError, whole, wholes
+from headgauge.measure.calibration import ablating, means_table
 from headgauge.measure.plan import Model, Plan, make_plan, source_of
 from headgauge.measure.reading import Seen, Tokens, look_at
-from headgauge.measure.requests import CurveRequest, Experiment, Task
+from headgauge.measure.requests import OFF_SINK, Ablate, CurveRequest, Experiment, Task
 from headgauge.measure.runner import Progress, default_threads, run_plan
 from headgauge.measure.settings import LENGTH, TOP_NS, UnitSettings, check_among
 from headgauge.measure.unit import Source
@@ -35,6 +38,7 @@ from headgauge.scanning.matrices import check_heads, probes
 from headgauge.scanning.result import ScanResult
 
 KEYS = get_args(Keys)
+OFF_SINK_ROWS = 64  # query rows a head, evenly spread: enough for a mean, a sixteenth of the work
 PSEUDOCODE = (
     "arXiv 2508.17821, the measures of Algorithms 2 and 4 (distance, expected distance, bounds and "
     "separability over N at fixed L; several L as in Algorithm 1), and per-row entropy, Jacobian "
@@ -75,7 +79,7 @@ class ScanSettings(UnitSettings):
     """What a scan measures, and what the paper leaves to choose.
 
     `depth` asks for the residual stream too, layer by layer; `matrix` names the heads whose weights
-    are kept token by token.
+    are kept token by token; `effects` asks for the loss without each head.
     """
 
     top_ns: tuple[int, ...] = TOP_NS
@@ -84,6 +88,7 @@ class ScanSettings(UnitSettings):
     keys: tuple[str, ...] = ("visible",)
     depth: bool = False
     matrix: Heads = ()
+    effects: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,7 +108,8 @@ class ScanSettings(UnitSettings):
 
     def as_dict(self) -> dict[str, Any]:
         # A run without them is what it was before there were any: its folder is still taken up.
-        return {k: v for k, v in super().as_dict().items() if k not in ("depth", "matrix") or v}
+        later = ("depth", "matrix", "effects")
+        return {k: v for k, v in super().as_dict().items() if k not in later or v}
 
 
 def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings:
@@ -119,25 +125,25 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
     lengths = _all_lengths(asked.length, asked.lengths, target)
     if asked.lengths is not None and max(lengths) in asked.lengths:
         free -= {"length"}
-    top_ns = _wholes("top-N", asked.top_n)
+    top_ns = wholes("top-N", asked.top_n)
     sizes = {
         "windows": None if asked.windows is None else whole("windows", asked.windows),
         "top_ns": top_ns and tuple(sorted(set(top_ns))),
-        "layers": _wholes("layers", asked.layers),
-        "heads": _wholes("heads", asked.heads),
+        "layers": wholes("layers", asked.layers),
+        "heads": wholes("heads", asked.heads),
     }
     threads = default_threads(asked.jobs, asked.out) if asked.threads is None else asked.threads
     return ScanSettings(
         free=free,
         lengths=lengths,
         vectors=_words(asked.vectors),
-        keys=KEYS if _words(asked.keys) == ("both",) else _words(asked.keys),
+        keys=("visible", "all") if _words(asked.keys) == ("both",) else _words(asked.keys),
         matrix=() if asked.matrix is None else named_heads("matrix", asked.matrix),
         save_rows=asked.rows,
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),
         seed=whole("seed", asked.seed),
-        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth")},
+        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth", "effects")},
         **{name: value for name, value in sizes.items() if value is not None},
     )
 
@@ -146,19 +152,9 @@ def _words(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _wholes(what: str, given: Any) -> tuple[int, ...] | None:
-    """Whole numbers, one or several, in the order given; None where nothing was."""
-    if given is None:
-        return None
-    several = list(given) if isinstance(given, Iterable) else [given]
-    if not several:
-        raise InputError(f"{what} needs at least one number, got none")
-    return tuple(whole(what, each) for each in several)
-
-
 def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ...]:
     """The main length and the shorter ones that a trend needs."""
-    asked, below = _wholes("length", length) or (), _wholes("lengths", shorter) or ()
+    asked, below = wholes("length", length) or (), wholes("lengths", shorter) or ()
     longest = max(asked, default=max(LENGTH, *below, 0))
     if asked and max(below, default=0) > longest:
         raise InputError(f"--lengths must not exceed --length {longest}, got {max(below)}")
@@ -172,14 +168,27 @@ def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ..
 
 
 def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
-    """What a scan measures, in every unit alike but for the matrices, of the longest alone."""
+    """What a scan measures, in every unit alike but for the matrices and the effects of heads, of
+    the longest alone."""
     scale = "raw" if settings.raw else "unit"
     asked = product(settings.vectors, settings.keys)
-    curves = (CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked)
-    here = settings.matrix and key.length == settings.length
-    kept = probes(settings.matrix, settings.block_rows) if here else ()
+    curves = [CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked]
+    if OFF_SINK not in settings.keys:
+        curves += off_sink_curves(settings.vectors, scale, settings.top_ns)
+    longest = key.length == settings.length
+    kept = probes(settings.matrix, settings.block_rows) if settings.matrix and longest else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
-    return Task(tuple(curves), kept, depth=settings.depth, tables=tables)
+    ablate = Ablate("mean") if settings.effects and longest else None
+    return Task(tuple(curves), kept, depth=settings.depth, ablate=ablate, tables=tables)
+
+
+def off_sink_curves(
+    vectors: Iterable[str], scale: str, top_ns: tuple[int, ...]
+) -> list[CurveRequest]:
+    """What `saturated` is judged by, on some of the rows: the curves without the first token."""
+    if "value" not in vectors:
+        return []
+    return [CurveRequest("value", scale, OFF_SINK, top_ns, rows=OFF_SINK_ROWS)]
 
 
 def _notes(settings: ScanSettings) -> list[str]:
@@ -190,13 +199,18 @@ def _notes(settings: ScanSettings) -> list[str]:
     return [f"N: {instead}, a window has {settings.length} tokens"]
 
 
-SCAN = Experiment(PSEUDOCODE, scan_task, _notes)
+def _once(settings: ScanSettings) -> dict[str, Callable[[Plan], pl.DataFrame]]:
+    return {"means": means_table} if settings.effects else {}
+
+
+SCAN = Experiment(PSEUDOCODE, scan_task, _notes, _once)
 
 
 def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> Plan:
     """A scan before it runs."""
     check_heads(source.open(), settings.matrix, settings.layers, settings.heads)
-    return make_plan(source, tokens, settings, SCAN)
+    plan = make_plan(source, tokens, settings, SCAN)
+    return ablating(plan, "mean") if settings.effects else plan
 
 
 def run_scan(

@@ -6,6 +6,7 @@ import polars as pl
 import polars.selectors as cs
 
 from headgauge.errors import InputError
+from headgauge.measure.effects import standard_error
 from headgauge.registry.measures import BY_LARGEST
 from headgauge.registry.published import CHOICE
 from headgauge.runs.schema import HEAD, UNIT
@@ -26,8 +27,9 @@ WORTH = ("effect", "contribution", "output_ratio")
 # Entropy says little without the sink weight and the output beside it.
 NUMBERS = (
     *("entropy", "entropy_share", "rest_entropy_share", "effective_n", "sink_weight"),
-    *("separability", "jacobian_norm", "max_logit", "output_ratio", "contribution"),
+    *("separability", "jacobian_norm", "max_logit", "output_ratio", "contribution", "effect"),
 )
+_FIRST = ("length", "role", "verdicts", "severity")
 _ALL = (*VERDICTS, INCOMPLETE, HEALTHY)
 
 
@@ -41,7 +43,8 @@ def head_table(
     """One row per head, the worst first.
 
     The numbers are means over the windows at the length of the verdicts (the largest logit: the
-    largest); separability is that of the threshold for `saturated`. `severity` is the sum of the
+    largest); separability is that of the threshold for `saturated`; `effect_error` is the standard
+    error of the effect over the windows, null with one. `severity` is the sum of the
     margins of the verdicts that hold, 0 without one; `flips` the worst of the head's rows,
     `holds_up_to` the largest N before a verdict on a curve holds.
     """
@@ -61,12 +64,18 @@ def head_table(
     measured, separability = (
         _over_windows(table.join(at, on=at.columns, how="semi"), HEAD) for table in (shares, chosen)
     )
+    errors = (
+        heads.join(at, on=at.columns, how="semi")
+        .group_by(HEAD)
+        .agg(standard_error("effect").alias("effect_error"))
+    )
     return (
         judged.join(measured.drop("rows"), on=HEAD, how="left")
         .join(separability.select(*HEAD, "separability"), on=HEAD, how="left")
         .join(named.select(*HEAD, "role"), on=HEAD, how="left")
+        .join(errors, on=HEAD, how="left")
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
-        .select(*HEAD, "length", "role", "verdicts", "severity", *NUMBERS, "flips", "holds_up_to")
+        .select(*HEAD, *_FIRST, *NUMBERS, "effect_error", "flips", "holds_up_to")
     )
 
 

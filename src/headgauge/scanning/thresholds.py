@@ -33,7 +33,7 @@ INCOMPLETE = "incomplete"
 
 # The largest value a measure can take, where it has one.
 _SHARES = (
-    *("separability", "rest_entropy_share", "idle_weight", "sink_output_share", "local_mass"),
+    *("separability", "rest_entropy_share", "idle_weight", "local_mass"),
     *("previous_mass", "long_mass", "induction_score", "duplicate_score"),
 )
 LIMITS = {**dict.fromkeys(_SHARES, 1.0), "jacobian_norm": 0.5}
@@ -103,18 +103,17 @@ DEFAULT = (
         "idle sink",
         "idle_weight",
         "above",
-        0.3,
-        "the line of arXiv 2410.10781 for the weight on the first token, of which only what "
-        "carries nothing is counted",
+        0.5,
+        "calibrated: more than half of its weight does nothing",
         "It rests. Keep the first token in the cache; when training, let it be silent by other "
         "means: a gate on its output, or softmax_one.",
     ),
     Threshold(
         "broadcast sink",
-        "sink_output_share",
+        "sink_carry",
         "above",
-        0.5,
-        "calibrated: the first token carries more of the output than all others together",
+        0.2,
+        "calibrated: the first token adds a fifth of a usual value's length to every row",
         "Never drop the first token from the cache; when training, give the model registers to "
         "say this in.",
     ),
@@ -175,18 +174,18 @@ ROLE_LINES = (
     ),
     Threshold(
         "sink-broadcast",
-        "sink_output_share",
+        "sink_carry",
         "above",
-        0.5,
-        "calibrated: the first token carries more of the output than all others",
+        0.2,
+        "calibrated: a fifth of a usual value's length",
         "Writes what the first token's value says into every row.",
     ),
     Threshold(
         "sink-idle",
         "idle_weight",
         "above",
-        0.3,
-        "the line of arXiv 2410.10781, of weight that carries nothing",
+        0.5,
+        "calibrated: more than half of its weight does nothing",
         "Rests on the first token, whose value is short.",
     ),
     Threshold(

@@ -10,8 +10,10 @@ on what is left. With a the sink weight, h(a) = −a log a − (1−a) log(1−a
 (1−a) H_rest, so `rest_entropy_share` is (H/log n − h(a)/log n)/(1−a). From means over rows it is a
 lower estimate of the mean of H_rest/log n weighted with 1−a, because h is concave.
 
-A sink is no fault by itself: what matters is what the first token carries. `idle_weight` is the
-sink weight less the first token's share of what the head adds up, so weight that does nothing.
+A sink is told by what it carries: a weight a on a first token whose value is c times as long as
+the median adds a vector of a·c such lengths to every row (`sink_carry`); what it falls short of a
+(`idle_weight`, a·(1 − c)) does nothing. The first token's share of the head's own output cannot
+tell the two apart, because it nears 1 in a head that rests altogether.
 """
 
 from collections.abc import Sequence
@@ -159,18 +161,12 @@ def numbers(
 
 
 def derived() -> dict[str, pl.Expr]:
-    """What heads are judged by that follows from the columns of their table.
-
-    A head whose window slides past the first token cannot rest on it: where its values were seen
-    (`first_value_ratio`) and some row sees no first token, both numbers of a sink are 0.
-    """
-    share, slides = pl.col("sink_output_share"), pl.col("first_value_ratio").is_not_null()
-    share = pl.when(share.is_null() & slides).then(0.0).otherwise(share)
-    idle = pl.when(pl.col("sink_output_share").is_null() & slides).then(0.0)
+    """What heads are judged by that follows from the columns of their table."""
+    sink, ratio = pl.col("sink_weight"), pl.col("first_value_ratio")
     return {
         "rest_entropy_share": rest_entropy_share(),
-        "sink_output_share": share,
-        "idle_weight": idle.otherwise(pl.col("sink_weight") - share),
+        "idle_weight": sink * (1 - ratio.clip(0.0, 1.0)),
+        "sink_carry": sink * ratio,
     }
 
 
