@@ -32,7 +32,7 @@ def test_every_choice_has_words():
 
 def test_diverging_colours_only_around_a_meaningful_middle():
     diverging = {name for name, each in measures.MEASURES.items() if each.colour_map != "viridis"}
-    assert diverging == {"output_ratio"}
+    assert diverging == {"output_ratio", "first_value_ratio", "ov_copying", "effect"}
 
 
 def test_no_two_verdicts_look_the_same_and_ink_is_readable_on_each():
@@ -40,7 +40,7 @@ def test_no_two_verdicts_look_the_same_and_ink_is_readable_on_each():
     assert len({each.letter for each in verdicts}) == len(verdicts)
     assert len({each.look.colour for each in verdicts}) == len(verdicts)
     assert names.mark("a verdict of tomorrow").letter not in {each.letter for each in verdicts}
-    assert names.mark("sink").look.ink == "white"
+    assert names.mark("idle sink").look.ink == "white"
     assert names.mark("healthy").look.ink == "black"
 
 
@@ -87,7 +87,7 @@ def test_the_page_gets_titles_limits_and_looks_as_json():
     held = json.loads(json.dumps(as_json()))
     assert held["measures"]["jacobian_norm"]["high"] == 0.5
     assert held["measures"]["distance"]["look"]["marker"] == "circle"
-    sink = held["verdicts"]["sink"]
+    sink = held["verdicts"]["idle sink"]
     assert (sink["letter"], sink["look"]["ink"]) == ("S", "white")
     assert held["keys"]["visible"]["title"] == "visible to the query"
     assert set(held["schemes"]) == set(names.SCHEMES)

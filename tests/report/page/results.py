@@ -152,7 +152,7 @@ def _places(windows: int):
 
 
 @cache
-def head_rows(windows: int = WINDOWS) -> pl.DataFrame:
+def head_rows(windows: int = WINDOWS, effects: bool = False) -> pl.DataFrame:
     rows = [
         place
         | {"kv_head": place["head"] // 2, "cross": False, "seen": "qkv", "rows": LENGTH}
@@ -162,8 +162,8 @@ def head_rows(windows: int = WINDOWS) -> pl.DataFrame:
         | {"sharp_rows": 0.5, "output_norm": 2.0, "output_ratio": 1.0 + place["head"] / 10}
         # Head 3 is induction's, the last layer rests, head 2 looks far: the others are mixed.
         | {name: (1 + place["head"]) / 10 for name in ROLE_MEASURES}
-        | {"sink_output_share": 0.05}
-        | {"effect": effect(place["layer"], place["head"], place["window"])}
+        | {"first_value_ratio": 0.1, "sink_output_share": 0.05}
+        | {"effect": effect(place["layer"], place["head"], place["window"]) if effects else None}
         for place in _places(windows)
     ]
     return pl.DataFrame(rows, schema=frame_schema(HeadRow))
