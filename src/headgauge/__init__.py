@@ -10,6 +10,7 @@
     headgauge.reproduce(loaded)                 # the paper's figures on it
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
     headgauge.ablate(loaded)                    # what each head is worth to its loss
+    headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
     headgauge.read_run("runs/mine")             # any of the four, from its folder
 
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
@@ -18,7 +19,8 @@
 `headgauge.theory` has the papers' results, `headgauge.normalizers` the rules, `headgauge.claims`
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
-`headgauge.ablation` takes them out, `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
+`headgauge.ablation` takes them out, `headgauge.validation` tests verdicts against that,
+`headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found and
 `headgauge.report` draws it.
 Each is imported when it is first used: torch takes seconds.
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
         scanning,
         simulation,
         theory,
+        validation,
     )
     from headgauge.ablation import ablate
     from headgauge.models import ablated, load
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from headgauge.report.figures import draw, plot
     from headgauge.scanning import scan
     from headgauge.simulation import simulate
+    from headgauge.validation import validate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -78,6 +82,8 @@ __all__ = [
     "simulate",
     "simulation",
     "theory",
+    "validate",
+    "validation",
 ]
 # What is reached without naming its package.
 _FUNCTIONS = {
@@ -90,6 +96,7 @@ _FUNCTIONS = {
     "reproduce": "paper",
     "scan": "scanning",
     "simulate": "simulation",
+    "validate": "validation",
 }
 
 
@@ -104,6 +111,7 @@ def __getattr__(name: str) -> Any:
             "reproduce",
             "scan",
             "simulate",
+            "validate",
         ):  # what they return shows itself in notebooks
             importlib.import_module("headgauge.report.notebook")
         return getattr(importlib.import_module(f"headgauge.{_FUNCTIONS[name]}"), name)

@@ -6,10 +6,13 @@ from headgauge.ablation import Ablation
 from headgauge.paper.result import Reproduction
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
+from headgauge.validation import Validation
 
 
-def read_run(folder: str | Path) -> ScanResult | Ablation | Reproduction | Simulation:
-    """What `scan`, `ablate`, `reproduce` or `simulate` left there; nothing is computed again."""
-    others = (Simulation, Reproduction, Ablation)
+def read_run(
+    folder: str | Path,
+) -> ScanResult | Ablation | Validation | Reproduction | Simulation:
+    """What a command left there; nothing is computed again."""
+    others = (Simulation, Reproduction, Validation, Ablation)
     kind = next((each for each in others if each.is_in(folder)), ScanResult)
     return kind.load(folder)

@@ -7,11 +7,27 @@ from typing import Annotated, Any, cast
 import typer
 
 from headgauge import __version__
-from headgauge.cli import ablate, cache, claims, normalizers, report, reproduce, scan, simulate
+from headgauge.cli import (
+    ablate,
+    cache,
+    claims,
+    normalizers,
+    report,
+    reproduce,
+    scan,
+    simulate,
+    validate,
+)
 from headgauge.cli.building import command
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
-from headgauge.options.commands import AblateOptions, ReproduceOptions, ScanOptions, SimulateOptions
+from headgauge.options.commands import (
+    AblateOptions,
+    ReproduceOptions,
+    ScanOptions,
+    SimulateOptions,
+    ValidateOptions,
+)
 
 # typer does not export click's UsageError, and where it comes from depends on typer's version.
 _UsageError = cast(
@@ -34,6 +50,7 @@ app = typer.Typer(
 app.command("scan")(command(ScanOptions, scan.run))
 app.command("ablate")(command(AblateOptions, ablate.run))
 app.command("reproduce")(command(ReproduceOptions, reproduce.run))
+app.command("validate")(command(ValidateOptions, validate.run))
 app.command("simulate")(command(SimulateOptions, simulate.run))
 app.command("report")(report.command)
 app.command("claims")(claims.command)

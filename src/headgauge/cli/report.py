@@ -12,16 +12,15 @@ from headgauge.options.commands import PLAIN
 
 
 def command(
-    folder: Annotated[
-        Path, typer.Argument(help="The folder of a finished scan, reproduction or simulation.")
-    ],
+    folder: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
     thresholds: Annotated[
         Path | None, typer.Option(help="A TOML file that changes thresholds of the verdicts.")
     ] = None,
     markdown: Annotated[
         bool,
         typer.Option(
-            "--markdown", help="Print a reproduction's tables as Markdown instead of drawing."
+            "--markdown",
+            help="Print the tables of a reproduction or validation as Markdown instead of drawing.",
         ),
     ] = False,
     plain: Annotated[bool, typer.Option("--plain", help=PLAIN)] = False,
@@ -36,13 +35,19 @@ def command(
     from headgauge.reading import read_run
     from headgauge.report.figures import draw
     from headgauge.report.paper_tables import paper_markdown
+    from headgauge.report.validation_tables import validation_markdown
     from headgauge.scanning import read_thresholds
     from headgauge.simulation import Simulation
+    from headgauge.validation import Validation
 
     if markdown:
+        if Validation.is_in(folder):
+            print(printable(validation_markdown(Validation.load(folder))))
+            return
         if not Reproduction.is_in(folder):
             raise InputError(
-                f"{folder} has no reproduction of the paper: make one with headgauge reproduce"
+                f"{folder} has no tables for Markdown: headgauge reproduce and headgauge validate "
+                "leave some"
             )
         found = Reproduction.load(folder)
         told = found.judging.stands, found.judging.chosen_on, found.warnings()
@@ -58,6 +63,11 @@ def command(
     if changed is not None:
         if isinstance(run, Simulation):
             raise InputError(f"{folder}: a simulation has no verdicts that thresholds could change")
+        if isinstance(run, Validation):
+            raise InputError(
+                f"{folder}: a validation has tested the thresholds it was made with; its scans in "
+                "parts/ can be drawn with others"
+            )
         if isinstance(run, Reproduction):
             scans = {text: scan.with_thresholds(changed) for text, scan in run.scans.items()}
             run = replace(run, scans=scans)

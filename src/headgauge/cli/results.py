@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headgauge.paper import Reproduction
     from headgauge.scanning import Estimate, ScanResult
     from headgauge.simulation import Simulation
+    from headgauge.validation import Validation
 
 
 def show_estimate(needed: "Estimate", json_output: bool) -> None:
@@ -82,6 +83,20 @@ def reproduction_document(result: "Reproduction", drawn: list[Path]) -> dict[str
         "choices": result.paper["choices"].to_dicts(),
         "critical_n": result.paper["fig2c"].to_dicts(),
         "timing": list(result.timing),
+    }
+
+
+def validation_document(result: "Validation", drawn: list[Path]) -> dict[str, Any]:
+    return {
+        "warnings": result.warnings(),
+        "folder": str(result.folder),
+        "page": str(drawn[0]),
+        "stands_on": result.stands(),
+        "finding": result.finding(),
+        "comparisons": result.comparisons(),
+        "notes": result.notes(),
+        "decided": result.decided().to_dicts(),
+        **{name: table.to_dicts() for name, table in result.tables.items()},
     }
 
 
@@ -160,6 +175,19 @@ def show_reproduction(result: "Reproduction", drawn: list[Path]) -> None:
     texts = f"texts/ ({len(result.scans)} runs)"
     tables = f"paper/ ({len(paper)} tables)"
     _show_files(result.folder, drawn, tables, texts, f"figures/ ({figures})", "manifest.json")
+
+
+def show_validation(result: "Validation", drawn: list[Path]) -> None:
+    """What it stands on, what was decided, the numbers behind it, where to look on."""
+    from headgauge.report.validation_tables import validation_tables
+
+    _show_warnings(result.warnings())
+    _lines(result.stands())
+    for table in validation_tables(result):
+        stdout().print(table)
+    _lines([result.finding(), *result.notes()])
+    kept = f"validation/ ({len(result.tables)} tables)", f"parts/ ({len(result.parts)} scans)"
+    _show_files(result.folder, drawn, *kept, "manifest.json", "figures/ (1)")
 
 
 def show_simulation(result: "Simulation", drawn: list[Path]) -> None:

@@ -13,7 +13,12 @@ from rich.console import Console
 from headgauge.cli.output import share_bar
 from headgauge.cli.process import printable
 from headgauge.errors import InputError
-from headgauge.options.commands import AblateOptions, ReproduceOptions, ScanOptions
+from headgauge.options.commands import (
+    AblateOptions,
+    ReproduceOptions,
+    ScanOptions,
+    ValidateOptions,
+)
 
 if TYPE_CHECKING:
     from headgauge.models import ModelSource
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def open_model(
-    asked: ScanOptions | AblateOptions | ReproduceOptions, notes: Console
+    asked: ScanOptions | AblateOptions | ReproduceOptions | ValidateOptions, notes: Console
 ) -> "ModelSource":
     """The model, whichever way it was named, loaded."""
     from headgauge.models import ModelSource

@@ -28,16 +28,14 @@ from headgauge.models.structure import attention_modules, layer_of, without_cach
 
 _TOKENS = 12  # by which columns are told apart
 
-Weights = Float[Tensor, "heads width dim"]
-
 
 @dataclass(frozen=True, eq=False)
 class InputWeights:
     """W_Q, W_K and W_V of one attention module, by head or KV head; None where not told."""
 
-    query: Weights | None
-    key: Weights | None
-    value: Weights | None
+    query: Float[Tensor, "heads width dim"] | None
+    key: Float[Tensor, "kv_heads width dim"] | None
+    value: Float[Tensor, "kv_heads width value_dim"] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +95,9 @@ def input_weights(model: nn.Module, inputs: Mapping[str, Tensor]) -> dict[str, I
     return found
 
 
-def _rows_of(part: Float[Tensor, "tokens heads 1 dim"], runs: list[_Ran]) -> Weights | None:
+def _rows_of(
+    part: Float[Tensor, "tokens heads 1 dim"], runs: list[_Ran]
+) -> Float[Tensor, "heads width dim"] | None:
     """The matrices that made q, k or v, one for each of its heads."""
     tokens, heads, _, dim = part.shape
     wanted = _flat(part, tokens)

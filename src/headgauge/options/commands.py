@@ -1,4 +1,4 @@
-"""What can be asked of `scan`, `ablate`, `reproduce` and `simulate`, in the order `--help` shows it.
+"""What can be asked of the commands that run something, in the order `--help` shows it.
 
 Command and Python function come from the same fields.
 """
@@ -267,6 +267,42 @@ class ReproduceOptions:
         "Say what the run would need, from one head measured, and do not run.",
         command_only=True,
     )
+    plain: bool = _plain()
+    json_output: bool = _json_output()
+    quiet: bool = _quiet()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidateOptions:
+    """Of `headgauge validate` and `headgauge.validate`."""
+
+    model: str | None = _model()
+    model_option: str | None = _model_option()
+    text: list[str] | None = _read(
+        None,
+        "A text file, 'war-and-peace' or 'python-reference'; twice for two: lines are chosen on "
+        "the first half of the first, its second half and the second text judge. Without it: War "
+        "and Peace, downloaded once, and the Python reference.",
+        command_only=True,
+    )
+    length: int | None = _read(
+        None, "Tokens in a window (L). Without it: 512, or what context and texts have."
+    )
+    windows: int | None = _read(
+        None, "Windows of each part. Without it: 2, or what the texts have."
+    )
+    bos: str = _bos()
+    how: str = _measured("mean", "What is put in the place of a head's output: its mean, or zero.")
+    out: str | Path | None = _kept(
+        None, "The run's folder. Without it: runs/validate-MODEL-TEXT-….", typed=Path | None
+    )
+    dtype: str | None = _dtype()
+    device: str | None = _device()
+    revision: str | None = _revision()
+    jobs: int = _kept(1, "Processes, each with its own model.")
+    threads: int | None = _kept(None, "Threads of each. Without it: a fair share.")
+    seed: int = _kept(0, "Of random heads, random tokens and sampled rows.")
+    estimate: bool = _kept(False, "Say what the run would need, and do not run.", command_only=True)
     plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-Kind = Literal["scan", "reproduction", "simulation"]  # of a run, and so of its page
+Kind = Literal["scan", "reproduction", "simulation", "validation"]  # of a run, and so of its page
 
 INTRODUCTION: dict[Kind, str] = {
     "scan": "An attention head gives every token weights on the tokens it sees and passes on their "
@@ -14,6 +14,9 @@ INTRODUCTION: dict[Kind, str] = {
     "simulation": "arXiv 2510.22026 follows tokens through the layers of a transformer as "
     "particles on a sphere that attention draws together. This page lets them go under each way "
     "of normalising, and shows how soon they become one point.",
+    "validation": "What a head is worth can be measured: its output is replaced by its mean, and "
+    "the loss rises. This page holds every number, verdict and role of the heads against that "
+    "rise, on text that was not used to choose a line, and says which of them foretell it.",
 }
 
 
@@ -66,10 +69,19 @@ _SPHERE = {
     "collapse": "Even the farthest pair of tokens has a cosine of .999: the layers that follow "
     "have nothing left to tell apart.",
 }
+_WORTH = {
+    "effect": "The rise of the loss, in nats per token, when a head's output is replaced.",
+    "area": "Under the ROC curve: of two heads of a layer, one with an effect below the layer's "
+    "median and one without, how often the first has the higher number. .5 is chance.",
+    "adjusted interval": "So wide that all intervals of the run hold at once, with 95 %.",
+    "control": "As many random heads of the same layers as a verdict names.",
+    "balanced accuracy": "The mean of the shares that are told rightly, of either kind.",
+}
 _TOLD: tuple[tuple[tuple[Kind, ...], dict[str, str]], ...] = (
     (("scan", "reproduction"), _HEADS),
     (("reproduction",), _PAPER),
     (("simulation",), _SPHERE),
+    (("validation",), _WORTH),
 )
 GLOSSARY = tuple(Term(term, words, pages) for pages, told in _TOLD for term, words in told.items())
 

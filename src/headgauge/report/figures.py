@@ -22,11 +22,13 @@ from headgauge.report.figure_files import save_words
 from headgauge.report.head_maps import ON_REQUEST, head_maps
 from headgauge.report.page import page, write_page
 from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
+from headgauge.report.validation_figure import validation_figure
 from headgauge.scanning.result import ScanResult
 from headgauge.simulation.result import SOURCE, Simulation
+from headgauge.validation import Validation
 
 Makers = dict[str, Callable[[], Figure | Drawn]]
-Result = ScanResult | Reproduction | Simulation
+Result = ScanResult | Reproduction | Simulation | Validation
 _TABLES = {  # by figure of a simulation: its table, and what describes it
     "gamma": ("curves", over_time.gamma_figure),
     "swarms": ("swarms", over_time.swarms_figure),
@@ -43,6 +45,8 @@ def figures(result: Result, text: str | None = None, plain: bool = False) -> Mak
         return _simulation_figures(result, plain)
     if isinstance(result, ScanResult):
         return _scan_figures(result)
+    if isinstance(result, Validation):
+        return {"validation": partial(validation_figure, result, result.caption())}
     text = next(iter(result.scans)) if text is None else text
     if text not in result.scans:
         raise InputError(f"no text named {text!r} here; there are {', '.join(result.scans)}")
@@ -94,7 +98,8 @@ def plot(
     Names of a scan are such as "heads", "roles", "sink_weight", "separability", "depth" and
     "curves", a line over N for each head; of one with effects "effects", against every measure; of a reproduction "paper", "fig1" to "fig4", "vanishing", "choices",
     "rules" too, on a `text` (the first unless named); of a simulation "dynamics", "gamma",
-    "swarms", "phase", "rates", "collapse" and "sphere", its end. `module` tells attention in one
+    "swarms", "phase", "rates", "collapse" and "sphere", its end; of a validation "validation".
+    `module` tells attention in one
     layer apart. `plain` is without the small print.
     """
     if layer is None or isinstance(layer, str):
@@ -104,8 +109,9 @@ def plot(
             raise InputError(f"no figure named {layer!r} here; there are {', '.join(found)}")
         made = found[layer]()
         return drawing.draw(made, plain) if isinstance(made, Figure) else made
-    if isinstance(result, Simulation):
-        raise InputError(f"a simulation has no heads; its figures are {', '.join(figures(result))}")
+    if isinstance(result, (Simulation, Validation)):
+        kind = "simulation" if isinstance(result, Simulation) else "validation"
+        raise InputError(f"a {kind} has no heads; its figures are {', '.join(figures(result))}")
     if isinstance(result, Reproduction):
         result = result.scan if text is None else result.scans[text]
     tables = result.heads, result.curves, result.samples, result.verdicts()
@@ -113,7 +119,10 @@ def plot(
 
 
 def save_figures(
-    result: ScanResult | Simulation, folder: Path, first: int | None = None, plain: bool = False
+    result: ScanResult | Simulation | Validation,
+    folder: Path,
+    first: int | None = None,
+    plain: bool = False,
 ) -> list[Path]:
     """The figures, or the first few of them, in FOLDER/figures; the page has every measure."""
     place = folder / "figures"

@@ -20,9 +20,11 @@ from headgauge.report.head_maps import at_longest, mark_map
 from headgauge.report.paper_tables import claims_table
 from headgauge.report.table import FAINT
 from headgauge.report.tables import heads_table
+from headgauge.report.validation_tables import validation_tables
 from headgauge.scanning.result import ScanResult
 from headgauge.shown import HTML
 from headgauge.simulation.result import Simulation
+from headgauge.validation import Validation
 
 _WORST = 10
 _NUMBERS = ("sink_weight", "separability", "jacobian_norm", "output_ratio", "entropy_share")
@@ -62,9 +64,16 @@ def _simulation(result: Simulation) -> str:
     return _fragment([_line(result.caption()), *(table.html() for table in tables)], ())
 
 
+def _validation(result: Validation) -> str:
+    """What it stands on; what verdicts, roles and measures tell."""
+    tables = [table.html() for table in validation_tables(result)[:2]]
+    return _fragment([*map(_line, result.stands()), *tables], result.warnings())
+
+
 HTML[ScanResult] = scan_html
 HTML[Reproduction] = _reproduction
 HTML[Simulation] = _simulation
+HTML[Validation] = _validation
 
 
 def _fragment(parts: Sequence[str], warnings: Sequence[str]) -> str:

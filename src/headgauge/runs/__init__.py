@@ -20,7 +20,15 @@ with `RunFolder`, by units or by tables:
     run.merge(keys)                                run.finish(notes)
 """
 
-from headgauge.runs.layouts import ABLATION, REPRODUCTION, SCAN, SIMULATION, Layout, text_folder
+from headgauge.runs.layouts import (
+    ABLATION,
+    REPRODUCTION,
+    SCAN,
+    SIMULATION,
+    VALIDATION,
+    Layout,
+    text_folder,
+)
 from headgauge.runs.manifest import Data, EdgeToken, Manifest, Model, Splits, UnitFacts, manifest
 from headgauge.runs.manifest_file import begun_settings
 from headgauge.runs.run_folder import Derived, Run, RunFolder, load_run
@@ -32,6 +40,7 @@ __all__ = [
     "REPRODUCTION",
     "SCAN",
     "SIMULATION",
+    "VALIDATION",
     "CurveRow",
     "Data",
     "DepthCurveRow",

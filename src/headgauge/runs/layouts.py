@@ -4,8 +4,10 @@ SCAN          DIR/TABLE.parquet           a scan, or the run of one text in a re
 ABLATION      DIR/TABLE.parquet           the loss without each head
 REPRODUCTION  DIR/paper/TABLE.parquet     what the paper's figures show on all texts
 SIMULATION    DIR/dynamics/TABLE.parquet  tokens as particles
+VALIDATION    DIR/validation/TABLE.parquet  scores of heads beside their effects
 
-A reproduction has a SCAN of each text in texts/NAME (`text_folder`).
+A reproduction has a SCAN of each text in texts/NAME (`text_folder`), a validation one of each part
+in parts/NAME.
 """
 
 import math
@@ -22,6 +24,7 @@ from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import Data, Facts, Model, Splits
 from headgauge.runs.paper_schema import PAPER_TABLES
 from headgauge.runs.schema import HEAD, ON_REQUEST, TABLES, EffectRow, MeanRow
+from headgauge.runs.validation_schema import VALIDATION_TABLES
 
 Frames = Mapping[str, pl.DataFrame]
 
@@ -66,6 +69,12 @@ class _ShownSettings(TypedDict):
     beta: float
     horizon: float
     seeds: int
+
+
+class _AblatedSettings(TypedDict):
+    """The setting that figures and page of a validation show."""
+
+    how: str
 
 
 def _scan_damage(tables: Frames) -> Iterator[tuple[str, str]]:
@@ -115,4 +124,7 @@ SIMULATION = Layout(
     "dynamics",
     needs={"settings": _ShownSettings},
     damage=_dynamics_damage,
+)
+VALIDATION = Layout(
+    "validation", VALIDATION_TABLES, "validation", needs={"settings": _AblatedSettings}
 )

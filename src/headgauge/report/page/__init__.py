@@ -1,6 +1,7 @@
 """report.html: a run as one page that needs nothing but a browser.
 
-scanning, reproduction, simulation  what the page of each kind of result has, section by section
+scanning, reproduction,          what the page of each kind of result has, section by section
+simulation, validation
 heads                            the heads: map, list, curves, samples
 parts, values                    what sections are made of, and numbers as JSON
 document                         all of it in one file, with the scripts and styles in `assets/`
@@ -15,14 +16,18 @@ from headgauge.report.page.parts import Page
 from headgauge.report.page.reproduction import reproduction_page
 from headgauge.report.page.scanning import scan_page
 from headgauge.report.page.simulation import simulation_page
+from headgauge.report.page.validation import validation_page
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
+from headgauge.validation import Validation
 
 
-def page(result: ScanResult | Reproduction | Simulation) -> Page:
+def page(result: ScanResult | Reproduction | Simulation | Validation) -> Page:
     """What the page of a result shows."""
     if isinstance(result, Reproduction):
         return reproduction_page(result)
+    if isinstance(result, Validation):
+        return validation_page(result)
     return simulation_page(result) if isinstance(result, Simulation) else scan_page(result)
 
 
