@@ -126,6 +126,21 @@ def test_each_verdict_of_a_head_is_in_its_cell(frames):
     assert panel.verdicts[1] == [["healthy"]] * 4
 
 
+def test_roles_have_a_map_and_a_count_and_none_where_no_head_has_one(frames):
+    heads, curves, verdicts = frames
+    roles = verdicts.rename({"verdict": "role"}).with_columns(
+        role=pl.when(pl.col("layer") == 1).then(pl.lit("induction")).otherwise(None)
+    )
+    figure = described(heads, curves, verdicts, roles=roles)["roles"]
+    (panel,) = figure.panels
+    assert panel.verdicts[1] == [["induction"]] * 4
+    assert panel.verdicts[0] == [[]] * 4
+    told = texts(draw(figure))
+    assert "I  induction 4" in told
+    assert "not measured" in told
+    assert "roles" not in described(*frames)
+
+
 def test_a_name_with_dollars_is_no_mathematics(frames):
     figure = draw(described(*frames, run="a $model$ with \\frac")["verdicts"])
     figure.draw_without_rendering()

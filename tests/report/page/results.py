@@ -125,7 +125,7 @@ SIMULATED = {"tokens": 32, "dim": 8, "beta": 5.0, "horizon": 20.0, "seeds": 10} 
 
 def sink_weight(layer: int, head: int, window: int) -> float:
     """Above the threshold in the last layer only."""
-    return 0.5 + head / 100 if layer == LAYERS - 1 else 0.01 * (1 + head + window)
+    return 0.6 + head / 100 if layer == LAYERS - 1 else 0.01 * (1 + head + window)
 
 
 def effect(layer: int, head: int, window: int) -> float:
@@ -156,13 +156,13 @@ def head_rows(windows: int = WINDOWS, effects: bool = False) -> pl.DataFrame:
     rows = [
         place
         | {"kv_head": place["head"] // 2, "cross": False, "seen": "qkv", "rows": LENGTH}
-        | {"entropy": 1.5 + place["layer"], "entropy_share": 0.4, "effective_n": 5.0}
+        | {"entropy": 1.5 + place["layer"], "entropy_share": 0.3, "effective_n": 5.0}
         | {"sink_weight": sink_weight(place["layer"], place["head"], place["window"])}
         | {"max_logit": 3.0 + place["window"], "jacobian_norm": 0.25, "sharpness": 1.5}
         | {"sharp_rows": 0.5, "output_norm": 2.0, "output_ratio": 1.0 + place["head"] / 10}
         # Head 3 is induction's, the last layer rests, head 2 looks far: the others are mixed.
         | {name: (1 + place["head"]) / 10 for name in ROLE_MEASURES}
-        | {"first_value_ratio": 0.1, "sink_output_share": 0.05}
+        | {"first_value_ratio": 0.0, "sink_output_share": 0.05}
         | {"effect": effect(place["layer"], place["head"], place["window"]) if effects else None}
         for place in _places(windows)
     ]

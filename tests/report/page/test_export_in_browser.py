@@ -91,7 +91,7 @@ def test_a_table_is_saved_whole_and_says_what_is_shown(scan, saved):
     assert [row["Head"] for row in found if row["shown"] == "yes"] == [
         row["Head"] for row in found if "idle sink" in row["Verdicts"]
     ]
-    assert found[0]["sink weight"] == "0.53"
+    assert found[0]["sink weight"] == "0.63"
 
 
 def test_the_map_of_heads_and_the_spheres_are_saved(scan, simulation, saved, pages):
