@@ -20,6 +20,11 @@ def test_every_number_of_a_head_and_of_a_curve_has_words():
     assert set(measures.CURVE_MEASURES) <= set(frame_schema(CurveRow))
 
 
+def test_every_measure_of_a_head_but_its_effect_is_in_one_group():
+    together = [name for names in measures.GROUPS.values() for name in names]
+    assert sorted([*together, "effect"]) == sorted(measures.HEAD_MEASURES)
+
+
 def test_every_choice_has_words():
     for field, words in (("vectors", Vectors), ("scale", Scale), ("keys", Keys)):
         assert set(names.CHOICES[field]) == set(words.__args__)
@@ -27,16 +32,16 @@ def test_every_choice_has_words():
 
 def test_diverging_colours_only_around_a_meaningful_middle():
     diverging = {name for name, each in measures.MEASURES.items() if each.colour_map != "viridis"}
-    assert diverging == {"output_ratio"}
+    assert diverging == {"output_ratio", "first_value_ratio", "ov_copying", "effect"}
 
 
 def test_no_two_verdicts_look_the_same_and_ink_is_readable_on_each():
     verdicts = list(names.VERDICTS.values())
     assert len({each.letter for each in verdicts}) == len(verdicts)
     assert len({each.look.colour for each in verdicts}) == len(verdicts)
-    assert names.verdict("a verdict of tomorrow").letter not in {each.letter for each in verdicts}
-    assert names.verdict("sink").look.ink == "white"
-    assert names.verdict("healthy").look.ink == "black"
+    assert names.mark("a verdict of tomorrow").letter not in {each.letter for each in verdicts}
+    assert names.mark("idle sink").look.ink == "white"
+    assert names.mark("healthy").look.ink == "black"
 
 
 def test_every_line_of_a_panel_has_its_own_colour_style_and_marker():
@@ -82,7 +87,7 @@ def test_the_page_gets_titles_limits_and_looks_as_json():
     held = json.loads(json.dumps(as_json()))
     assert held["measures"]["jacobian_norm"]["high"] == 0.5
     assert held["measures"]["distance"]["look"]["marker"] == "circle"
-    sink = held["verdicts"]["sink"]
+    sink = held["verdicts"]["idle sink"]
     assert (sink["letter"], sink["look"]["ink"]) == ("S", "white")
     assert held["keys"]["visible"]["title"] == "visible to the query"
     assert set(held["schemes"]) == set(names.SCHEMES)

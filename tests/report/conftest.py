@@ -91,13 +91,17 @@ def make_verdicts():
 @pytest.fixture
 def frames():
     heads, curves = run_frames()
-    return heads, curves, verdict_frame(heads, {(0, 1): ["sink"], (2, 3): ["saturated", "sink"]})
+    return (
+        heads,
+        curves,
+        verdict_frame(heads, {(0, 1): ["idle sink"], (2, 3): ["saturated", "idle sink"]}),
+    )
 
 
 @pytest.fixture
 def head_table():
     """Ten heads, the worst first, as diagnostics.summary gives them."""
-    told = ["saturated, sink, inactive", "sink", "unstable"] + ["healthy"] * 7
+    told = ["saturated, idle sink, inactive", "idle sink", "unstable"] + ["healthy"] * 7
     names = "entropy entropy_share rest_entropy_share effective_n sink_weight separability"
     names += " jacobian_norm max_logit output_ratio severity flips"
     numbers = {name: [0.123456] * 10 for name in names.split()}
@@ -109,6 +113,9 @@ def head_table():
             "head": [layer % 3 for layer in range(10)],
             "length": [64] * 10,
             "verdicts": told,
+            "role": pl.Series([None] * 10, dtype=pl.String),
+            "effect": pl.Series([None] * 10, dtype=pl.Float64),
+            "effect_error": pl.Series([None] * 10, dtype=pl.Float64),
             **numbers,
         }
     )

@@ -294,7 +294,7 @@ def test_maps_on_one_scale_share_their_colours_and_one_bar():
 
 
 def test_verdicts_are_stripes_with_letters_and_counted_in_the_legend():
-    verdicts = [[["sink"], ["sink", "saturated"]], [["healthy"], []]]
+    verdicts = [[["idle sink"], ["idle sink", "saturated"]], [["healthy"], []]]
     sheet = draw(
         Figure("f", "F", (heat_map("", values=[], absent=[], verdicts=verdicts),), width=3.0)
     )
@@ -304,7 +304,7 @@ def test_verdicts_are_stripes_with_letters_and_counted_in_the_legend():
     assert picture[1, 100, 3] == 0
     letters = [each for each in sheet.axes[0].collections if isinstance(each, PathCollection)]
     assert sum(len(np.asarray(each.get_offsets())) for each in letters) == 3
-    assert {"A  saturated 1", "S  sink 2", "healthy 1", "not measured"} <= set(words(sheet))
+    assert {"A  saturated 1", "S  idle sink 2", "healthy 1", "not measured"} <= set(words(sheet))
 
 
 def test_rows_that_belong_together_are_named():

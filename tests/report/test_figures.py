@@ -24,7 +24,7 @@ from headgauge.report.figures import figures, plot, save_figures
 from report.dynamics.conftest import SCHEMES, layers, simulation
 from report.page.dynamics_frames import depth_frame
 from report.page.paper_frames import TEXTS
-from report.page.results import LAYERS, fake_reproduction, fake_scan, fake_simulation
+from report.page.results import LAYERS, fake_reproduction, fake_scan, fake_simulation, head_rows
 
 RUN = "a simulation, 中 $x_{"
 SOURCE = Path(headgauge.__file__).parent
@@ -36,15 +36,20 @@ def words(figure: Any) -> str:
 
 @pytest.fixture(scope="module")
 def scanned():
-    return fake_scan(depth=depth_frame())
+    return fake_scan(depth=depth_frame(), heads=head_rows(effects=True))
 
 
 def test_every_table_of_a_scan_has_a_figure(scanned):
     found = figures(scanned)
-    heads = [name for name in HEAD_MEASURES if name != "rest_entropy_share"]
-    other = [f"{name}-hidden-unit-all" for name in CURVE_MEASURES]
+    heads = HEAD_MEASURES.keys() - {"rest_entropy_share", "idle_weight", "sink_carry"}
+    other = [
+        f"{name}-{choice}"
+        for name in CURVE_MEASURES
+        for choice in ("hidden-unit-all", "value-unit-off_sink")
+    ]
     assert list(found)[:2] == ["heads", "verdicts"]
-    assert set(found) == {"heads", "verdicts", "depth", "curves", *heads, *CURVE_MEASURES, *other}
+    maps = {"heads", "verdicts", "roles", *heads, *CURVE_MEASURES, *other}
+    assert set(found) == {*maps, "depth", "curves", "effects"}
     before = dict(rcParams)
     assert f"layer {LAYERS - 1}" in words(plot(scanned, "curves"))
     assert "Layer 2, head 3" in words(plot(scanned, 2, 3))

@@ -11,8 +11,10 @@ from headgauge.report.drawing import draw
 from headgauge.report.head_maps import head_maps, some_ns
 
 
-def described(heads, curves, verdicts, run="the run") -> Any:
-    return {name: make() for name, make in head_maps(heads, curves, verdicts, run).items()}
+def described(heads, curves, verdicts, run="the run", roles=None) -> Any:
+    if roles is None:
+        roles = verdicts.clear().rename({"verdict": "role"})
+    return {name: make() for name, make in head_maps(heads, curves, verdicts, roles, run).items()}
 
 
 def texts(figure):
@@ -110,7 +112,7 @@ def test_the_overview_names_its_measures_and_verdicts(frames):
     assert figure.panels[2].unit == "N = 16; share of the top N in the ball, 0 to 1"
     assert figure.title == "12 attention heads in 3 layers"
     told = " ".join(texts(draw(figure)))
-    assert "sink 2" in told
+    assert "idle sink 2" in told
     assert "saturated 1" in told
     heads, curves, verdicts = frames
     none = described(heads, curves.clear(), verdicts)["heads"]
@@ -119,9 +121,24 @@ def test_the_overview_names_its_measures_and_verdicts(frames):
 
 def test_each_verdict_of_a_head_is_in_its_cell(frames):
     (panel,) = described(*frames)["verdicts"].panels
-    assert panel.verdicts[2][3] == ["saturated", "sink"]
-    assert panel.verdicts[0][1] == ["sink"]
+    assert panel.verdicts[2][3] == ["saturated", "idle sink"]
+    assert panel.verdicts[0][1] == ["idle sink"]
     assert panel.verdicts[1] == [["healthy"]] * 4
+
+
+def test_roles_have_a_map_and_a_count_and_none_where_no_head_has_one(frames):
+    heads, curves, verdicts = frames
+    roles = verdicts.rename({"verdict": "role"}).with_columns(
+        role=pl.when(pl.col("layer") == 1).then(pl.lit("induction")).otherwise(None)
+    )
+    figure = described(heads, curves, verdicts, roles=roles)["roles"]
+    (panel,) = figure.panels
+    assert panel.verdicts[1] == [["induction"]] * 4
+    assert panel.verdicts[0] == [[]] * 4
+    told = texts(draw(figure))
+    assert "I  induction 4" in told
+    assert "not measured" in told
+    assert "roles" not in described(*frames)
 
 
 def test_a_name_with_dollars_is_no_mathematics(frames):
@@ -135,7 +152,7 @@ def test_rows_and_columns_are_numbered_as_far_as_there_is_room(
     make_run, make_verdicts, layers, heads, last
 ):
     frame, curves = make_run(layers, heads, windows=1, ns=(16,))
-    figure = head_maps(frame, curves, make_verdicts(frame, {}), "")["entropy"]()
+    figure = described(frame, curves, make_verdicts(frame, {}))["entropy"]
     assert 4 < figure.width < 12
     assert 0.2 < figure.panel_height < 8
     axes = draw(figure).axes[0]

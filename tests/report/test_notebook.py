@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import polars as pl
 import pytest
 
-from headgauge.registry.names import verdict
+from headgauge.registry.names import mark
 from headgauge.report.notebook import scan_html
 from report.page.results import FakeScan, fake_scan, fake_simulation
 
@@ -43,7 +43,7 @@ def test_caption_counts_and_worst_heads_are_told(html):
     told = words(html)
     assert "small, prose, L = 64" in told
     assert "12 attention heads" in told
-    assert "S sink 4" in told
+    assert "S idle sink 4" in told
     assert "12 heads, the worst first" in told
     assert "… and 2 more" in told
     assert "question mark" not in told
@@ -51,7 +51,7 @@ def test_caption_counts_and_worst_heads_are_told(html):
 
 def test_each_verdict_has_its_stripe_at_the_heads_place(html):
     """Layers down, heads across: those of the last of three layers are sinks."""
-    path = re.search(f'<path fill="{verdict("sink").look.colour}" d="([^"]*)"', html)
+    path = re.search(f'<path fill="{mark("idle sink").look.colour}" d="([^"]*)"', html)
     assert path is not None
     assert path[1].startswith("M44.5 66.5H77.5v21H44.5zM78.5 66.5H111.5v21H78.5z")
 

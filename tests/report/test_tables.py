@@ -7,6 +7,7 @@ from rich.console import Console
 from headgauge.report import tables
 from headgauge.scanning import summary
 from headgauge.scanning import verdicts as judging
+from headgauge.scanning.overview import remedies
 from report.page.results import outlook_frame
 
 
@@ -22,7 +23,7 @@ def test_heads_are_stacked_and_lose_nothing(head_table, width):
     text = shown(tables.heads_table(head_table, 3), width)
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
-    assert "saturated, sink, inactive" in text
+    assert "saturated, idle sink, inactive" in text
     assert "…" not in text.replace("… and 7 more", "")
     assert sum("saturated" in line for line in lines) == 1
     for heading in ("sink", "Jacobian", "windows", "off-sink", "logit", "effective", "entropy"):
@@ -72,7 +73,7 @@ def test_layers_show_counts_and_a_dot_for_none():
             "heads": [9, 9],
             "sink_weight": [0.25, None],
             "output_ratio": [1.0, 1.0],
-            "sink": [4, 0],
+            "idle sink": [4, 0],
             "inactive": [0, 0],
             "healthy": [5, 9],
         }
@@ -86,7 +87,7 @@ def test_layers_show_counts_and_a_dot_for_none():
 def test_counts_are_words_numbers_and_bars():
     counts = pl.DataFrame(
         {
-            "verdict": ["sink", "inactive", "healthy"],
+            "verdict": ["idle sink", "inactive", "healthy"],
             "heads": [5, 0, 5],
             "share": [0.5, 0.0, 0.5],
             "flipping": [1, 0, 0],
@@ -98,6 +99,29 @@ def test_counts_are_words_numbers_and_bars():
     assert "inactive" not in text
 
 
+def test_roles_are_counted_and_stand_beside_the_verdicts_with_what_a_head_is_worth(head_table):
+    shares = {"heads": [3, 0], "share": [0.3, 0.0], "flipping": [1, 0]}
+    counts = pl.DataFrame({"role": ["induction", "local"], **shares})
+    text = shown(tables.roles_table(counts), 80)
+    assert "induction" in text
+    assert "30 %" in text
+    assert "local" not in text
+    text = shown(tables.heads_table(head_table, 3), 200)
+    assert "role" not in text
+    assert "± error" not in text
+    known = head_table.with_columns(
+        role=pl.lit("induction"), effect=pl.lit(-0.01234), effect_error=pl.lit(0.0004)
+    )
+    text = shown(tables.heads_table(known, 3, by="effect"), 200)
+    assert "10 heads, those with a fault first, by effect" in text
+    assert text.count("induction") == 3
+    assert text.count("-0.0123 ± 0.0004") == 3
+    alone = known.with_columns(effect_error=pl.lit(None, pl.Float64), contribution=pl.lit(0.25))
+    text = shown(tables.heads_table(alone, 3, by="contribution"), 200)
+    assert "±" not in text.replace("± error", "")
+    assert text.count("0.250") == 3
+
+
 def test_the_outlook_has_a_span_or_says_that_there_is_none():
     text = shown(tables.outlook_table(outlook_frame(), 8192), 80)
     assert "90 to 150" in text
@@ -106,8 +130,12 @@ def test_the_outlook_has_a_span_or_says_that_there_is_none():
 
 
 def test_the_legend_explains_only_what_occurs(frames):
-    text = " ".join(shown(tables.meaning_table(frames[2]), 80).split())
-    assert "Sink weight above 0.3 (a source) do something about sink." in text
+    worth = {"effect": [0.0012, 0.5], "others_effect": [0.0034, None]}
+    remedies = pl.DataFrame({"verdict": ["idle sink", "saturated"], **worth})
+    text = " ".join(shown(tables.meaning_table(frames[2], remedies), 80).split())
+    assert "Sink weight above 0.3 (a source) do something about idle sink." in text
+    assert "Median effect 0.0012; of the other heads of these layers 0.0034." in text
+    assert "Median effect 0.5000." in text
     assert "healthy" not in text
     assert "inactive" not in text
 
@@ -120,9 +148,9 @@ def test_the_frames_of_diagnostics_are_what_is_shown(make_run):
         tables.heads_table(table, 2),
         tables.layers_table(summary.layer_summary(table)),
         tables.counts_table(summary.counts(verdicts)),
-        tables.meaning_table(verdicts),
+        tables.meaning_table(verdicts, remedies(verdicts, table)),
     ):
-        assert "saturated" in shown(view, 80)
+        assert "inactive" in shown(view, 80)
 
 
 def _layers(**more):

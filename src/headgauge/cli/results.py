@@ -35,7 +35,7 @@ def needs(needed: "Estimate") -> str:
     )
 
 
-def scan_document(result: "ScanResult", target: int | None) -> dict[str, Any]:
+def scan_document(result: "ScanResult", target: int | None, worst: bool) -> dict[str, Any]:
     found: dict[str, Any] = {
         "warnings": result.warnings(),
         "folder": str(result.folder),
@@ -44,8 +44,9 @@ def scan_document(result: "ScanResult", target: int | None) -> dict[str, Any]:
         "loss": {name: unit["loss"] for name, unit in result.manifest["units"].items()},
         "notes": result.notes(),
         "counts": result.counts().to_dicts(),
-        "heads": result.frame().to_dicts(),
+        "heads": (result.worst()[0] if worst else result.frame()).to_dicts(),
         "verdicts": result.verdicts().to_dicts(),
+        "roles": result.roles().to_dicts(),
     }
     if result.depth is not None:
         found["scheme"] = asdict(result.scheme())
@@ -113,17 +114,22 @@ def simulation_document(result: "Simulation", drawn: list[Path]) -> dict[str, An
     }
 
 
-def show_scan(result: "ScanResult", target: int | None, drawn: list[Path]) -> None:
+def show_scan(
+    result: "ScanResult", target: int | None, drawn: list[Path], worst: bool = False
+) -> None:
     """The tables in the order a reader asks: how many, which, where, what to do."""
     from headgauge.report import tables
 
     _show_warnings(result.warnings())
     _lines([*result.stands(), result.finding()])
+    heads, by = result.worst() if worst else (result.frame(), None)
+    roles = result.role_counts()
     found = [
-        tables.heads_table(result.frame(), limit=20),
+        tables.heads_table(heads, limit=20, by=by),
         tables.layers_table(result.layers()),
         tables.counts_table(result.counts()),
-        tables.meaning_table(result.verdicts()),
+        *([tables.roles_table(roles)] if roles["heads"].sum() else []),
+        tables.meaning_table(result.verdicts(), result.remedies()),
     ]
     if result.depth is not None:
         found.append(tables.depth_table(result.depth_layers(), result.scheme().scheme))

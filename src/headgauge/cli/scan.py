@@ -56,9 +56,9 @@ def run(asked: ScanOptions) -> None:
     with notes.status("drawing"):
         drawn = draw(result, asked.plain)
     if asked.json_output:
-        print_json(results.scan_document(result, target))
+        print_json(results.scan_document(result, target, asked.worst))
     else:
-        results.show_scan(result, target, drawn)
+        results.show_scan(result, target, drawn, asked.worst)
 
 
 def _check_disk(needs: Any, place: Path) -> None:

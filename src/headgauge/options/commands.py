@@ -154,6 +154,12 @@ class ScanOptions:
     thresholds: Path | None = _measured(
         None, "A TOML file that changes thresholds.", command_only=True
     )
+    worst: bool = _measured(
+        False,
+        "List heads by what matters: those with a fault first, by their effect where --effects "
+        "measured it, else by what they add to the stream.",
+        command_only=True,
+    )
     out: str | Path | None = _kept(
         None, "The run's folder. Without it: runs/scan-MODEL-TEXT-….", typed=Path | None
     )

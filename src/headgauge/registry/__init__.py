@@ -17,6 +17,7 @@ def as_json() -> dict[str, Any]:
         "measures": measures.HEAD_MEASURES | measures.CURVES | measures.SPAN_MEASURES,
         "layers": measures.LAYERS,
         "verdicts": names.VERDICTS,
+        "roles": names.ROLES,
         "schemes": names.SCHEMES,
         **names.CHOICES,
     }
@@ -24,7 +25,8 @@ def as_json() -> dict[str, Any]:
         group: {name: _plain(entry) for name, entry in entries.items()}
         for group, entries in groups.items()
     }
-    return held | {"titles": names.CHOICE_TITLES, "notes": names.RULE_NOTES}
+    more = {"groups": measures.GROUPS, "titles": names.CHOICE_TITLES, "notes": names.RULE_NOTES}
+    return held | more
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

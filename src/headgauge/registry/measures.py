@@ -311,6 +311,20 @@ ROLE_MEASURES = by_name(
         centre=0.0,
     ),
 )
+# What a list or a figure of all of them puts together; the effect stands alone.
+GROUPS = {
+    "Weights and outputs": tuple(HEAD_MEASURES),
+    "Where it looks": (
+        *("self_mass", "previous_mass", "local_mass", "long_mass", "streaming_mass"),
+        *("mean_distance", "collision_entropy"),
+    ),
+    "What it copies": ("induction_score", "duplicate_score", "induction_mass", "duplicate_mass"),
+    "What it adds": (
+        *("contribution", "output_stable_rank", "sink_output_share", "idle_weight", "sink_carry"),
+        "first_value_ratio",
+    ),
+    "From the weights": ("ov_copying", "qk_largest", "qk_stable_rank", "qk_spectral_entropy"),
+}
 HEAD_MEASURES |= ROLE_MEASURES
 
 # In the order of every legend.

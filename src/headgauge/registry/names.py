@@ -30,12 +30,6 @@ VERDICTS = by_name(
     incomplete=Entry(letter="?", style="dim", look=Look("#BDBDBD")),
     healthy=Entry(style="green", look=Look("#F4F4F4")),
 )
-
-
-def verdict(name: str) -> Entry:
-    return VERDICTS.get(name) or Entry(name, name=name, letter="*", style="bold", look=Look(GREEN))
-
-
 # What a head does, in the order in which it is asked.
 ROLES = by_name(
     **{
@@ -49,6 +43,13 @@ ROLES = by_name(
         "mixed": Entry(look=Look("#F4F4F4")),
     }
 )
+
+
+def mark(name: str) -> Entry:
+    """A verdict or a role: its letter and its colours."""
+    known = VERDICTS.get(name) or ROLES.get(name)
+    return known or Entry(name, name=name, letter="*", style="bold", look=Look(GREEN))
+
 
 # In the order of every legend and table; the baseline, which nothing regulates, is grey and broken.
 SCHEMES = by_name(

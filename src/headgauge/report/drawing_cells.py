@@ -13,7 +13,7 @@ from matplotlib.ticker import StrMethodFormatter
 
 from headgauge.registry.entry import Entry
 from headgauge.registry.measures import LAYERS, MEASURES
-from headgauge.registry.names import VERDICTS, verdict
+from headgauge.registry.names import ROLES, VERDICTS, mark
 from headgauge.report.drawing_text import FAINT, INK, typeset
 from headgauge.report.figure import HeatMap
 
@@ -45,7 +45,7 @@ def draw_cells(axes: Axes, panel: HeatMap, scale: Scale, numbered: bool) -> None
         picture = np.zeros((shape[0], shape[1] * _STRIPES, 4))  # transparent where no verdict is
         for name, row, first, after in panel.stripes():
             picture[row, round(first * _STRIPES) : round(after * _STRIPES)] = to_rgba(
-                verdict(name).look.colour
+                mark(name).look.colour
             )
         axes.imshow(picture, **how)
     axes.autoscale(False)
@@ -99,6 +99,10 @@ def colours(values: np.ndarray, entry: Entry) -> Scale:
     tails = np.percentile(seen, _TAILS) if seen.size else (0.0, 1.0)
     low = float(tails[0]) if entry.low is None else entry.low
     high = float(tails[1]) if entry.high is None else entry.high
+    if entry.centre is not None and entry.low is entry.high is None:
+        # As far on one side of the middle as on the other, where nothing sets the ends.
+        reach = max(entry.centre - low, high - entry.centre) or 1.0
+        low, high = entry.centre - reach, entry.centre + reach
     if high <= low:
         high = low + (abs(low) or 1.0)
     beyond = bool((seen < low).any()), bool((seen > high).any())
@@ -145,12 +149,12 @@ def _beyond(extend: str, entry: Entry) -> str:
 
 
 def cell_entries(panel: HeatMap) -> list[tuple[str, str, Any]]:
-    """The legend: each verdict there is, with its letter and count; last, what hatching means."""
+    """The legend: each verdict or role there is, with its letter and count; last, what hatching means."""
     counted = Counter(name for name, *_ in panel.stripes())
     found: list[tuple[str, str, Any]] = []
-    for name in dict.fromkeys([*VERDICTS, *counted]):
+    for name in dict.fromkeys([*VERDICTS, *ROLES, *counted]):
         if name in counted:
-            colour, letter = verdict(name).look.colour, verdict(name).letter
+            colour, letter = mark(name).look.colour, mark(name).letter
             box = Patch(facecolor=colour, edgecolor="#999999", linewidth=0.4)
             found.append((name, f"{letter}{'  ' * bool(letter)}{name} {counted[name]}", box))
     hatched = [kind for kind, covered in _without(panel).items() if covered.any()]
@@ -201,7 +205,7 @@ def _write_letters(axes: Axes, panel: HeatMap, wide: float, high: float) -> None
         size = round(min(high * 0.7, wide * (after - first) * 0.95, 9.0), 2)
         places[name, size].append(((first + after) / 2 - 0.5, row))
     for (name, size), at in places.items():
-        entry = verdict(name)
+        entry = mark(name)
         if entry.letter:
             # Without edges they are not moved to whole pixels, where a thin one would be lost.
             how = {"marker": rf"$\mathdefault{{{entry.letter}}}$", "edgecolors": "none"}

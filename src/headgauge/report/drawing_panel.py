@@ -205,6 +205,9 @@ def _set_axis(axes: Axes, which: str, axis: Axis, equal: bool) -> None:
     own = axes.xaxis if which == "x" else axes.yaxis
     if axis.log:
         axes.set(**{f"{which}scale": "log"})
+    elif axis.linear is not None:
+        scaled = axes.set_xscale if which == "x" else axes.set_yscale
+        scaled("asinh", linear_width=axis.linear)
     low, high = own.get_view_interval()
     low, high = low if axis.low is None else axis.low, high if axis.high is None else axis.high
     axes.set(**{f"{which}lim": (low, high)})

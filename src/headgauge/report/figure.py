@@ -44,6 +44,7 @@ class Axis:
     short: str = ""
     log: bool = False
     can_log: bool = False  # the reader may switch
+    linear: float | None = None  # up to about here from zero; logarithmic beyond, on both sides
     low: float | None = None
     high: float | None = None
     floor: float | None = None  # what is smaller stands here, on a logarithmic axis
@@ -104,8 +105,8 @@ class Panel:
 @dataclass(frozen=True)
 class HeatMap:
     """Cells by row and column. `values` has a list per row, None where there is no number;
-    `absent` names the cells that cannot have one. `verdicts` stand in place of values: a stripe
-    each, with its colour and letter from the registry. `blocks` are rows that belong together:
+    `absent` names the cells that cannot have one. `verdicts` (or roles) stand in place of values: a
+    stripe each, with its colour and letter from the registry. `blocks` are rows that belong together:
     (name, first, after the last)."""
 
     title: str

@@ -16,9 +16,10 @@ from headgauge.paper.result import Reproduction
 from headgauge.report import drawing
 from headgauge.report.curves import curves_figure, head_figure
 from headgauge.report.dynamics import depth, over_time, rows, sphere
+from headgauge.report.effects import effects_figure, worth
 from headgauge.report.figure import Figure, HeatMap
 from headgauge.report.figure_files import save_words
-from headgauge.report.head_maps import head_maps, spans_figure
+from headgauge.report.head_maps import ON_REQUEST, head_maps, spans_figure
 from headgauge.report.page import page, write_page
 from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
 from headgauge.report.validation_figure import validation_figure
@@ -57,7 +58,10 @@ def figures(result: Result, text: str | None = None, plain: bool = False) -> Mak
 
 def _scan_figures(result: ScanResult) -> Makers:
     run, layers = result.caption(), result.depth
-    made: Makers = {**head_maps(result.heads, result.curves, result.verdicts(), run)}
+    tables = result.heads, result.curves, result.verdicts(), result.roles()
+    made: Makers = {**head_maps(*tables, run)}
+    if "effect" in made:
+        made["effects"] = lambda: effects_figure(worth(result), run)
     if layers is not None:
         made["depth"] = lambda: depth.depth_figure(layers, result.depth_curves(), run)
     if result.spans is not None and (drawn := spans_figure(result.heads, result.spans, run)):
@@ -93,11 +97,12 @@ def plot(
     """One figure, as matplotlib has them: `plot(result, 3, 5)` is layer 3, head 5, `plot(result,
     name)` the one of that name in figures/, `plot(result)` the overview.
 
-    Names of a scan are such as "heads", "sink_weight", "separability", "depth", "spans" and
-    "curves", a line over N for each head; of a reproduction "paper", "fig1" to "fig4", "vanishing",
-    "choices", "rules" too, on a `text` (the first unless named); of a simulation "dynamics",
-    "gamma", "swarms", "phase", "rates", "collapse" and "sphere", its end; of a validation
-    "validation". `module` tells attention in one layer apart. `plain` is without the small print.
+    Names of a scan are such as "heads", "roles", "sink_weight", "separability", "depth", "spans",
+    "effects" (against every measure) and "curves", a line over N for each head; of a reproduction
+    "paper", "fig1" to "fig4", "vanishing", "choices", "rules" too, on a `text` (the first unless
+    named); of a simulation "dynamics", "gamma", "swarms", "phase", "rates", "collapse" and
+    "sphere", its end; of a validation "validation". `module` tells attention in one layer apart.
+    `plain` is without the small print.
     """
     if layer is None or isinstance(layer, str):
         found = figures(result, text, plain)
@@ -121,10 +126,11 @@ def save_figures(
     first: int | None = None,
     plain: bool = False,
 ) -> list[Path]:
-    """The figures, or the first few of them, in FOLDER/figures."""
+    """The figures, or the first few of them, in FOLDER/figures; the page has every measure."""
     place = folder / "figures"
     paths = []
-    for name, make in islice(figures(result).items(), first):
+    usual = {name: make for name, make in figures(result).items() if name not in ON_REQUEST}
+    for name, make in islice(usual.items(), first):
         if name == "sphere":
             assert isinstance(result, Simulation)
             words = sphere.words(result.tables[name], SOURCE)

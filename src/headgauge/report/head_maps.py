@@ -2,7 +2,9 @@
 
     heads           the overview: the most telling measures and the verdicts side by side
     verdicts        which head has which verdict
-    entropy, …      one figure for each measure of `heads`
+    roles           which head has which role
+    entropy, …      one figure for each measure of `heads`; those of `ON_REQUEST` are many, and
+                    drawn only where they are asked for
     separability, … one figure for each measure of `curves`, a panel for each N
     spans           the weight on parts of the text, a panel for each
 
@@ -18,7 +20,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from headgauge.registry.measures import CURVE_MEASURES, HEAD_MEASURES, MEASURES, number
+from headgauge.registry.measures import (
+    CURVE_MEASURES,
+    HEAD_MEASURES,
+    MEASURES,
+    ROLE_MEASURES,
+    number,
+)
 from headgauge.registry.names import USUAL, choice_words
 from headgauge.registry.published import CHOICE
 from headgauge.report.captions import longest, span
@@ -28,6 +36,7 @@ from headgauge.runs.schema import HEAD
 from headgauge.scanning.summary import curves_over_windows, heads_over_windows, spans_over_windows
 
 OVERVIEW = ("entropy_share", "sink_weight", "separability", "jacobian_norm", "output_ratio")
+ON_REQUEST = ROLE_MEASURES.keys() - {"effect"}
 USUAL_N = 16
 MOST_PANELS = 8
 _CELL_MOST = 0.32  # inches, as all below
@@ -37,11 +46,15 @@ _NARROWEST = 4.4
 
 
 def head_maps(
-    heads: pl.DataFrame, curves: pl.DataFrame, verdicts: pl.DataFrame, run: str
+    heads: pl.DataFrame,
+    curves: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    roles: pl.DataFrame,
+    run: str,
 ) -> dict[str, Callable[[], Figure]]:
     """By name what describes each figure, at the longest length, the overview first."""
     several = heads["length"].n_unique() > 1
-    length, (heads, curves, verdicts) = at_longest(heads, curves, verdicts)
+    length, (heads, curves, verdicts, roles) = at_longest(heads, curves, verdicts, roles)
     run += f"; shown at L = {length}" * several
     run += f"; {span(heads['rows'], ' to ')} query rows a head and window"
     grid, means, over_n = head_grid(heads), heads_over_windows(heads), curves_over_windows(curves)
@@ -52,13 +65,19 @@ def head_maps(
 
     def of_verdicts() -> Figure:
         """Every cell large enough for its letters."""
-        panel = verdict_map(grid, verdicts, "", "a stripe and a letter for each verdict of a head")
+        panel = mark_map(grid, verdicts, "", "a stripe and a letter for each verdict of a head")
         return _figure("verdicts", "Verdicts of every head", grid, [panel], run, least=0.1)
+
+    def of_roles() -> Figure:
+        panel = mark_map(grid, roles, "", "what a head does, a letter each", "role")
+        return _figure("roles", "Role of every head", grid, [panel], run, least=0.1)
 
     made: dict[str, Callable[[], Figure]] = {
         "heads": partial(_overview, grid, means, over_n, verdicts, run),
         "verdicts": of_verdicts,
     }
+    if _seen(roles, "role"):
+        made["roles"] = of_roles
     made |= {name: partial(of_measure, name) for name in HEAD_MEASURES if _seen(means, name)}
     for choice, own in by_choice(over_n):
         suffix = "" if choice == USUAL else "-" + "-".join(choice)
@@ -113,7 +132,7 @@ def _overview(
             panels.append(_map(grid, heads, name, title, unit))
         elif _seen(curves, name):
             panels.append(_map(grid, at_n, name, title, f"N = {nearest}; {unit}"))
-    panels.append(verdict_map(grid, verdicts, "Verdicts", "a stripe and a letter for each"))
+    panels.append(mark_map(grid, verdicts, "Verdicts", "a stripe and a letter for each"))
     title = f"{len(grid.places)} attention heads in {len(grid.rows)} layers"
     return _figure("heads", title, grid, panels, run, box=(10.0, 5.0))
 
@@ -160,12 +179,14 @@ def _map(grid: HeadGrid, frame: pl.DataFrame, name: str, title: str, unit: str) 
     return _heat_map(grid, title, values=cells(grid, frame, name), measure=name, unit=unit)
 
 
-def verdict_map(grid: HeadGrid, verdicts: pl.DataFrame, title: str, unit: str = "") -> HeatMap:
-    """Which head has which verdicts."""
+def mark_map(
+    grid: HeadGrid, marks: pl.DataFrame, title: str, unit: str = "", name: str = "verdict"
+) -> HeatMap:
+    """Which head has which verdicts, or which role."""
     found: list[list[list[str]]] = [[[] for _ in grid.columns] for _ in grid.rows]
-    for *head, verdict in verdicts.select(*HEAD, "verdict").rows():
+    for *head, mark in marks.drop_nulls(name).select(*HEAD, name).rows():
         row, column = grid.places[tuple(head)]
-        found[row][column].append(verdict)
+        found[row][column].append(mark)
     return _heat_map(grid, title, values=(), measure="", verdicts=found, unit=unit)
 
 

@@ -12,11 +12,11 @@ from html import escape
 import polars as pl
 
 from headgauge.paper.result import Reproduction
-from headgauge.registry.names import verdict
+from headgauge.registry.names import mark
 from headgauge.report.dynamics_tables import simulation_tables
 from headgauge.report.figure import HeatMap
 from headgauge.report.head_grid import head_grid
-from headgauge.report.head_maps import at_longest, verdict_map
+from headgauge.report.head_maps import at_longest, mark_map
 from headgauge.report.paper_tables import claims_table
 from headgauge.report.table import FAINT
 from headgauge.report.tables import heads_table
@@ -45,7 +45,7 @@ def scan_html(result: ScanResult) -> str:
         _line(f"{len(heads)} attention heads", "font-weight:bold;font-size:15px"),
         _line(result.caption()),
         _counts(counts),
-        _map(verdict_map(head_grid(measured), verdicts, "Verdicts")),
+        _map(mark_map(head_grid(measured), verdicts, "Verdicts")),
         _line("Grey with a question mark: not measured, so no verdict.") if unsure else "",
         heads_table(heads, _WORST, _NUMBERS).html(),
     ]
@@ -104,7 +104,7 @@ def _counts(counts: pl.DataFrame) -> str:
 
 def _look(name: str) -> tuple[str, str, str]:
     """A verdict's letter, its colour and that of the letter."""
-    known = verdict(name)
+    known = mark(name)
     return known.letter, known.look.colour if known.letter else _HEALTHY, known.look.ink
 
 

@@ -7,7 +7,7 @@ import polars as pl
 from rich.text import Text
 
 from headgauge.registry.measures import MEASURES, number
-from headgauge.registry.names import VERDICTS, scheme, verdict
+from headgauge.registry.names import VERDICTS, mark, scheme
 from headgauge.report.head_grid import module_kinds
 from headgauge.report.table import Column, Table
 
@@ -36,18 +36,30 @@ _DEPTH = {  # by column: its heading
 }
 
 
-def heads_table(heads: pl.DataFrame, limit: int, numbers: Sequence[str] = NUMBERS) -> Table:
-    """The worst heads first, as the frame has them; a last line says how many are left out."""
+def heads_table(
+    heads: pl.DataFrame, limit: int, numbers: Sequence[str] = NUMBERS, by: str | None = None
+) -> Table:
+    """The worst heads first, as the frame has them, ordered `by` a column that says what they are
+    worth; a last line says how many are left out."""
     shown = heads.head(limit)
     columns = [
         *_place_columns(shown, heads),
         Column("head", shown["head"], key=True),
-        Column("verdicts", [_verdict_words(names) for names in shown["verdicts"]], "left"),
-        *_number_columns(shown, numbers),
+        Column("verdicts", [_mark_words(names) for names in shown["verdicts"]], "left"),
     ]
+    if heads["role"].is_not_null().any():
+        columns.append(Column("role", [_mark_words(role or "–") for role in shown["role"]], "left"))
+    if heads["effect"].is_not_null().any():
+        both = shown.select("effect", "effect_error").rows()
+        columns.append(Column("effect\n± error", [effect_words(*each) for each in both]))
+    first = [by] if by and by not in ("effect", *numbers) else []
+    columns += _number_columns(shown, [*first, *numbers])
     left_out = len(heads) - len(shown)
     note = f"… and {left_out} more" if left_out else ""
-    return Table(f"{len(heads)} heads, the worst first", columns, note)
+    order = "the worst first"
+    if by is not None:
+        order = f"those with a fault first, by {MEASURES[by].title.lower()}"
+    return Table(f"{len(heads)} heads, {order}", columns, note)
 
 
 def effects_table(effects: pl.DataFrame, limit: int) -> Table:
@@ -83,22 +95,30 @@ def layers_table(layers: pl.DataFrame) -> Table:
 
 def counts_table(counts: pl.DataFrame) -> Table:
     """How many heads each verdict names; a head may have several."""
+    return Table("Verdicts", _counted(counts, "verdict"), "A head can have several.")
+
+
+def roles_table(counts: pl.DataFrame) -> Table:
+    """How many heads have each role."""
+    return Table("Roles", _counted(counts, "role"), "What a head does; it has one at most.")
+
+
+def _counted(counts: pl.DataFrame, name: str) -> list[Column]:
     there = counts.filter(pl.col("heads") > 0)
     bars = ["█" * round(20 * share) or "▏" for share in there["share"]]
-    columns = [
-        _verdict_column(there),
+    return [
+        _mark_column(there, name),
         Column("heads", there["heads"]),
         Column("share", [_percent(share) for share in there["share"]]),
         Column("differ in\nsome window", [count or "·" for count in there["flipping"]]),
         Column("", bars, "left", spare=True),
     ]
-    return Table("Verdicts", columns, "A head can have several.")
 
 
 def outlook_table(outlook: pl.DataFrame, target: int) -> Table:
     """Heads per verdict now and, by their trends, at a target length."""
     columns = [
-        _verdict_column(outlook),
+        _mark_column(outlook, "verdict"),
         Column("heads\nnow", outlook["now"]),
         Column(f"at L =\n{target}", outlook["target"]),
         Column("90 %\ninterval", [span_words(row) for row in outlook.iter_rows(named=True)]),
@@ -130,15 +150,18 @@ def depth_table(layers: pl.DataFrame, recognised: str | None) -> Table:
     return Table(f"Depth: {told}", columns, note)
 
 
-def meaning_table(verdicts: pl.DataFrame) -> Table:
-    """What each verdict that occurs means: its threshold, where that is from, what to do."""
+def meaning_table(verdicts: pl.DataFrame, remedies: pl.DataFrame) -> Table:
+    """What each verdict that occurs means: its threshold, where that is from, what to do, and what
+    its heads were measured to be worth."""
+    worth = {row["verdict"]: worth_words(row) for row in remedies.iter_rows(named=True)}
     meanings = {}
     for name in dict.fromkeys([*VERDICTS, *verdicts["verdict"]]):
         rows = verdicts.filter(verdict=name).unique("measure", maintain_order=True).sort("measure")
         if name != "healthy" and len(rows):
-            meanings[name] = Text("\n").join(map(_meaning, rows.iter_rows(named=True)))
+            lines = [*map(_meaning, rows.iter_rows(named=True)), Text(worth[name])]
+            meanings[name] = Text("\n").join(line for line in lines if line)
     columns = [
-        Column("verdict", [_verdict_words(name) for name in meanings], "left", key=True),
+        Column("verdict", [_mark_words(name) for name in meanings], "left", key=True),
         Column("when it is given, and what to do", [*meanings.values()], "left"),
     ]
     return Table("What the verdicts mean", columns)
@@ -150,6 +173,18 @@ def _meaning(row: dict[str, Any]) -> Text:
         return Text(f"not measured: {row['measure']}\n{row['remedy']}")
     text = Text(f"{threshold_words(row)} ({row['source']})\n")
     return text.append(row["remedy"], style="italic")
+
+
+def worth_words(row: dict[str, Any]) -> str:
+    """What was measured of a verdict's heads, where effects are known."""
+    own, others = (number(row[name], "effect") for name in ("effect", "others_effect"))
+    beside = f"; of the other heads of these layers {others}"
+    return f"Median effect {own}{beside * (others != '–')}." if own != "–" else ""
+
+
+def effect_words(effect: float | None, error: float | None) -> str:
+    """0.0123 ± 0.0004; one window has no error."""
+    return number(effect, "effect") + ("" if error is None else f" ± {number(error, 'effect')}")
 
 
 def threshold_words(row: dict[str, Any]) -> str:
@@ -185,13 +220,13 @@ def _number_columns(frame: pl.DataFrame, names: Sequence[str]) -> list[Column]:
     return columns
 
 
-def _verdict_column(frame: pl.DataFrame) -> Column:
-    return Column("verdict", [_verdict_words(name) for name in frame["verdict"]], "left", key=True)
+def _mark_column(frame: pl.DataFrame, name: str) -> Column:
+    return Column(name, [_mark_words(each) for each in frame[name]], "left", key=True)
 
 
-def _verdict_words(names: str) -> Text:
-    """Each verdict in its colour; the words are enough without."""
-    return Text(", ").join(Text(name, style=verdict(name).style) for name in names.split(", "))
+def _mark_words(names: str) -> Text:
+    """Each verdict, or the role, in its colour; the words are enough without."""
+    return Text(", ").join(Text(name, style=mark(name).style) for name in names.split(", "))
 
 
 def _three_digits(value: float | None) -> str:

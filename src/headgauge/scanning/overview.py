@@ -6,6 +6,7 @@ from jaxtyping import Float
 
 from headgauge.registry.names import head_name, listed
 from headgauge.runs.schema import HEAD
+from headgauge.scanning.summary import LAYER
 from headgauge.scanning.thresholds import HEALTHY, INCOMPLETE, VERDICTS
 
 # Entropy and effective N say at one length what the entropy share says.
@@ -16,12 +17,14 @@ COMPARED = (
 MOST_NAMED = 3  # heads in a sentence or a cell
 
 
-def remedies(verdicts: pl.DataFrame) -> pl.DataFrame:
+def remedies(verdicts: pl.DataFrame, heads: pl.DataFrame) -> pl.DataFrame:
     """One row per verdict and measure that name a head: where given, what to do, how many `heads`
     and which `share` of all. What is not seen may be another measure in each: one row has all.
 
     `farthest` has the names of the heads farthest beyond the threshold, `numbers` their own ones;
-    `least_n` and `most_n` are the ends of `holds_up_to`.
+    `least_n` and `most_n` are the ends of `holds_up_to`. `effect` is the median of the heads with
+    the verdict, `others_effect` that of the other heads of their layers, from the table of `heads`:
+    null where no effects were measured, or no head is left to compare with.
     """
     names = pl.Series("name", named(verdicts), dtype=pl.String)
     order = [*VERDICTS, INCOMPLETE, HEALTHY]
@@ -43,7 +46,20 @@ def remedies(verdicts: pl.DataFrame) -> pl.DataFrame:
         .sort(
             pl.col("verdict").replace_strict({each: i for i, each in enumerate(order)}), "measure"
         )
+        .join(_worth(verdicts, heads), on="verdict", how="left", maintain_order="left")
     )
+
+
+def _worth(verdicts: pl.DataFrame, heads: pl.DataFrame) -> pl.DataFrame:
+    """By verdict the median effect of its heads, and of the others of the same layers."""
+    found = {"verdict": [], "effect": [], "others_effect": []}
+    for (name,), own in verdicts.group_by("verdict", maintain_order=True):
+        beside = heads.join(own, on=LAYER, how="semi")
+        found["verdict"].append(name)
+        found["effect"].append(heads.join(own, on=HEAD, how="semi")["effect"].median())
+        found["others_effect"].append(beside.join(own, on=HEAD, how="anti")["effect"].median())
+    kinds = {"verdict": pl.String, "effect": pl.Float64, "others_effect": pl.Float64}
+    return pl.DataFrame(found, schema=kinds)
 
 
 def named(heads: pl.DataFrame) -> list[str]:

@@ -105,6 +105,11 @@ class ScanResult(runs.Run, Shown):
             self.heads, self.curves, self.verdicts(), self.thresholds, self.role_lines
         )
 
+    def worst(self) -> tuple[pl.DataFrame, str]:
+        """`frame()` by what matters, heads with a fault first, and the column that says so: their
+        effect where it is known, else how much they add."""
+        return summary.worst_first(self.frame())
+
     def layers(self) -> pl.DataFrame:
         """One row per attention module."""
         return summary.layer_summary(self.frame())
@@ -115,7 +120,7 @@ class ScanResult(runs.Run, Shown):
 
     def remedies(self) -> pl.DataFrame:
         """What each verdict that occurs means, what to do about it, and who is farthest off."""
-        return overview.remedies(self.verdicts())
+        return overview.remedies(self.verdicts(), self.frame())
 
     def similar(self, count: int = 5) -> list[list[int]]:
         """For each row of `frame()` the rows of the heads most like it, the nearest first."""

@@ -22,10 +22,12 @@ from headgauge.scanning.thresholds import (
 from headgauge.scanning.verdicts import NOT_FINITE, derived
 
 LAYER = HEAD[:-1]
+# What a head is worth, the best known first: measured, or how much it adds.
+WORTH = ("effect", "contribution", "output_ratio")
 # Entropy says little without the sink weight and the output beside it.
 NUMBERS = (
     *("entropy", "entropy_share", "rest_entropy_share", "effective_n", "sink_weight"),
-    *("separability", "jacobian_norm", "max_logit", "output_ratio", "effect"),
+    *("separability", "jacobian_norm", "max_logit", "output_ratio", "contribution", "effect"),
 )
 _FIRST = ("length", "role", "verdicts", "severity")
 _ALL = (*VERDICTS, INCOMPLETE, HEALTHY)
@@ -75,6 +77,14 @@ def head_table(
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
         .select(*HEAD, *_FIRST, *NUMBERS, "effect_error", "flips", "holds_up_to")
     )
+
+
+def worst_first(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """A table of heads by what matters, and which column says so: heads with a fault first, those
+    that are worth most on top, because there a fault costs most."""
+    by = next((name for name in WORTH if table[name].is_not_null().any()), WORTH[-1])
+    down = {"descending": True, "nulls_last": True, "maintain_order": True}
+    return table.sort(pl.col("severity") > 0, by, **down), by
 
 
 def layer_summary(head_table: pl.DataFrame) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from headgauge.report.page.parts import Page, figures, section
 from report.page import described
 from report.page.dynamics_frames import depth_frame
 from report.page.reading import Reader
-from report.page.results import fake_reproduction, fake_scan, fake_simulation
+from report.page.results import fake_reproduction, fake_scan, fake_simulation, head_rows
 
 _QUIET = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run "
@@ -64,7 +64,8 @@ def _kit() -> Page:
 
 KINDS: dict[str, Callable[[], Page]] = {
     "figures": _kit,
-    "scan": lambda: page(fake_scan(8192, depth=depth_frame())),  # with depth and an outlook
+    # With effects, depth and an outlook.
+    "scan": lambda: page(fake_scan(8192, heads=head_rows(effects=True), depth=depth_frame())),
     "reproduction": lambda: page(fake_reproduction()),
     "simulation": lambda: page(fake_simulation()),
 }

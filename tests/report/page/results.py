@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from headgauge.paper.result import Judging, Reproduction
+from headgauge.registry.measures import ROLE_MEASURES
 from headgauge.runs.schema import (
     CurveRow,
     HeadRow,
@@ -23,7 +24,7 @@ from report.page.paper_frames import TEXTS, paper_frames
 
 LAYERS, HEADS, WINDOWS, LENGTH = 3, 4, 2, 64
 NS = (1, 4, 16, 32)
-CHOICES = (("value", "unit", "visible"), ("hidden", "unit", "all"))
+CHOICES = (("value", "unit", "visible"), ("hidden", "unit", "all"), ("value", "unit", "off_sink"))
 SCRIPT = "<script>window.hacked=1</script>"
 TOKENS = (
     SCRIPT,
@@ -124,7 +125,12 @@ SIMULATED = {"tokens": 32, "dim": 8, "beta": 5.0, "horizon": 20.0, "seeds": 10} 
 
 def sink_weight(layer: int, head: int, window: int) -> float:
     """Above the threshold in the last layer only."""
-    return 0.5 + head / 100 if layer == LAYERS - 1 else 0.01 * (1 + head + window)
+    return 0.6 + head / 100 if layer == LAYERS - 1 else 0.01 * (1 + head + window)
+
+
+def effect(layer: int, head: int, window: int) -> float:
+    """Of either sign; layer 0 has most of it."""
+    return (1.0 if layer == 0 else 0.01 * (head - 1)) + window / 1000
 
 
 def distance(layer: int, head: int, n: int, choice: int, window: int) -> float:
@@ -146,14 +152,18 @@ def _places(windows: int):
 
 
 @cache
-def head_rows(windows: int = WINDOWS) -> pl.DataFrame:
+def head_rows(windows: int = WINDOWS, effects: bool = False) -> pl.DataFrame:
     rows = [
         place
         | {"kv_head": place["head"] // 2, "cross": False, "seen": "qkv", "rows": LENGTH}
-        | {"entropy": 1.5 + place["layer"], "entropy_share": 0.4, "effective_n": 5.0}
+        | {"entropy": 1.5 + place["layer"], "entropy_share": 0.3, "effective_n": 5.0}
         | {"sink_weight": sink_weight(place["layer"], place["head"], place["window"])}
         | {"max_logit": 3.0 + place["window"], "jacobian_norm": 0.25, "sharpness": 1.5}
         | {"sharp_rows": 0.5, "output_norm": 2.0, "output_ratio": 1.0 + place["head"] / 10}
+        # Head 3 is induction's, the last layer rests, head 2 looks far: the others are mixed.
+        | {name: (1 + place["head"]) / 10 for name in ROLE_MEASURES}
+        | {"first_value_ratio": 0.0, "sink_output_share": 0.05}
+        | {"effect": effect(place["layer"], place["head"], place["window"]) if effects else None}
         for place in _places(windows)
     ]
     return pl.DataFrame(rows, schema=frame_schema(HeadRow))
@@ -219,7 +229,7 @@ def outlook_frame() -> pl.DataFrame:
     """One verdict with a span, one without a trend."""
     return pl.DataFrame(
         {
-            "verdict": ["sink", "inactive"],
+            "verdict": ["idle sink", "inactive"],
             "heads": [270, 270],
             "now": [138, 11],
             "target": [108, 16],

@@ -84,14 +84,14 @@ def test_a_picture_stands_alone_and_is_the_same_from_a_dark_page(drawn, saved, p
 
 
 def test_a_table_is_saved_whole_and_says_what_is_shown(scan, saved):
-    scan.choose(scan.one("#all-heads select"), "sink")
+    scan.choose(scan.one("#all-heads select"), "idle sink")
     found = rows(saved(scan, "#all-heads", "csv"))
     scan.choose(scan.one("#all-heads select"), "")
     assert len(found) == 12
     assert [row["Head"] for row in found if row["shown"] == "yes"] == [
-        row["Head"] for row in found if "sink" in row["Verdicts"]
+        row["Head"] for row in found if "idle sink" in row["Verdicts"]
     ]
-    assert found[0]["sink weight"] == "0.53"
+    assert found[0]["sink weight"] == "0.63"
 
 
 def test_the_map_of_heads_and_the_spheres_are_saved(scan, simulation, saved, pages):

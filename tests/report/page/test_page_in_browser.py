@@ -10,7 +10,7 @@ from report.page.paper_frames import TEXTS, WORDS
 from report.page.results import SCRIPT, WINDOWS, fake_reproduction
 
 SECTIONS = {
-    "scan": ["heads", "depth", "outlook", "manifest"],
+    "scan": ["heads", "worth", "depth", "outlook", "manifest"],
     "simulation": ["dynamics", "claims", "manifest"],
 }
 

@@ -1,4 +1,4 @@
-"""The heads for the page: where each stands on the map, its numbers, curves and samples.
+"""The heads for the page: where each stands on the map, its role, numbers, curves and samples.
 
 Heads are numbered in the order of the map's rows; every list below goes by that number. Over
 windows a number is the mean (of the largest logit: the largest), as in the figures.
@@ -26,6 +26,7 @@ LISTED = (
     *("output_ratio", "entropy_share", "max_logit"),
 )
 _SHARED = ("verdict", "measure", "what", "threshold", "direction", "source", "remedy")
+_OF_ROLE = ("role", "measure", "threshold", "direction", "source", "windows")
 MOST_NS = 12  # of a choice
 MOST_POINTS = 26_000  # N × choices × heads: more would make the page slow to open
 
@@ -34,8 +35,8 @@ Numbers = dict[Head, int]
 
 def heads_part(scan: ScanResult) -> Part:
     """Everything about single heads, at the longest length."""
-    length, tables = at_longest(scan.heads, scan.curves, scan.samples, scan.verdicts())
-    heads, curves, samples, verdicts = tables
+    frames = scan.heads, scan.curves, scan.samples, scan.verdicts(), scan.roles()
+    length, (heads, curves, samples, verdicts, roles) = at_longest(*frames)
     heads = heads.with_columns(**derived())
     grid = head_grid(heads)
     number_of = {head: number for number, head in enumerate(grid.places)}
@@ -59,9 +60,12 @@ def heads_part(scan: ScanResult) -> Part:
         "names": [_name(*head) for head in number_of],
         "links": [names.head_name(*head[:2], head[3]) for head in number_of],
         "chips": chips(scan),
+        "role_chips": _present(scan.role_counts(), "role"),
         "module": [head[2] for head in number_of],
         "kv": column(known["kv_head"]),
         "measures": held,
+        "effect_error": column(_by_head(listed, number_of)["effect_error"]),
+        "roles": _roles(roles, {line.verdict: line.remedy for line in scan.role_lines}, number_of),
         "windows": _windows(heads, number_of),
         **_verdicts(verdicts, number_of),
         "similar": [[numbers[row] for row in similar[number]] for number in range(len(number_of))],
@@ -78,8 +82,11 @@ def heads_part(scan: ScanResult) -> Part:
 
 def chips(scan: ScanResult) -> list[Any]:
     """Verdict, heads and their share of all, of the verdicts that occur."""
-    counts = scan.counts().filter(pl.col("heads") > 0)
-    return plain(counts.select("verdict", "heads", "share").rows())
+    return _present(scan.counts(), "verdict")
+
+
+def _present(counts: pl.DataFrame, name: str) -> list[Any]:
+    return plain(counts.filter(pl.col("heads") > 0).select(name, "heads", "share").rows())
 
 
 def _verdicts(verdicts: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
@@ -89,6 +96,15 @@ def _verdicts(verdicts: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
     held = columns(own.drop(*HEAD, *_SHARED, "length", "margin", "spread"))
     of = {"of": _numbers(verdicts, number_of)}
     return {"kinds": columns(kinds.drop("kind")), "verdicts": of | held}
+
+
+def _roles(roles: pl.DataFrame, meaning: dict[str, str], number_of: Numbers) -> dict[str, Any]:
+    """By head the number that gave it its role; what heads of a role share stands once."""
+    own = _by_head(roles, number_of)
+    kinds = own.select(_OF_ROLE).unique(maintain_order=True).with_row_index("kind")
+    own = own.join(kinds, on=_OF_ROLE, how="left", nulls_equal=True, maintain_order="left")
+    told = columns(kinds.drop("kind")) | {"meaning": [meaning.get(each) for each in kinds["role"]]}
+    return {"kinds": told} | columns(own.select("kind", "number", "flips"))
 
 
 def _name(layer: int, occurrence: int, module: str, head: int) -> str:
@@ -107,10 +123,10 @@ def _by_head(frame: pl.DataFrame, number_of: Numbers) -> pl.DataFrame:
 
 
 def _windows(heads: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
-    """The measures of each window: by measure, then by window, then by head."""
+    """The usual measures of each window: by measure, then by window, then by head."""
     numbers = sorted(heads["window"].unique())
     parts = [_by_head(heads.filter(window=window), number_of) for window in numbers]
-    there = [name for name in measures.HEAD_MEASURES if name in heads.columns]
+    there = [name for name in measures.GROUPS["Weights and outputs"] if name in heads.columns]
     held = {name: [column(part[name]) for part in parts] for name in there}
     return {"numbers": numbers, "measures": held}
 
@@ -122,10 +138,17 @@ def _table(listed: pl.DataFrame, held: dict[str, list[Any]], number_of: Numbers)
         row |= {name: values[number] for name, values in held.items()}
         row["head"] = [number, _name(*(row[name] for name in HEAD))]
         row["verdicts"] = row["verdicts"].split(", ")
+        row["role"] = [] if row["role"] is None else [row["role"]]
     columns = [
         Column("Head", "head", "link", sorts=True),
-        Column("Verdicts", "verdicts", "verdicts"),
+        Column("Verdicts", "verdicts", "marks"),
     ]
+    if any(row["role"] for row in rows):
+        columns.append(Column("Role", "role", "marks", sorts=True))
+    if "effect" in held:
+        entry, both = measures.MEASURES["effect"], ("effect", "effect_error")
+        hint = f"{entry.title}: {entry.unit}, ± its standard error over windows"
+        columns.append(Column("effect", both, "error", entry.digits, hint, True))
     for name in LISTED:
         if rows and name in rows[0]:
             entry = measures.MEASURES[name]
@@ -137,9 +160,9 @@ def _table(listed: pl.DataFrame, held: dict[str, list[Any]], number_of: Numbers)
     differ = "Share of windows in which a verdict would be another"
     columns.append(Column("windows differ", "flips", "percent", None, differ, True))
     counted = "heads, the worst first until a column is pressed"
-    of = [row["verdicts"] for row in rows]
+    of = [row["verdicts"] + row["role"] for row in rows]
     more = {"title": "All heads", "id": "all-heads", "look": "dense", "tall": True}
-    more["filter"] = filter_by("verdict-filter", of, names.VERDICTS, counted)
+    more["filter"] = filter_by("mark-filter", of, [*names.VERDICTS, *names.ROLES], counted)
     return table(columns, rows, "All heads", **more)
 
 

@@ -85,11 +85,17 @@ def table(
 
 
 def filter_by(name: str, of: Sequence[list[str]], known: Iterable[str], counted: str) -> Part:
-    """Verdicts to choose rows by, with how many each leaves."""
+    """Verdicts and roles to choose rows by, with how many each leaves."""
     counts = Counter(value for values in of for value in values)
     order = dict.fromkeys([*(value for value in known if value in counts), *counts])
     options = [["", f"all ({len(of)})"], *([each, f"{each} ({counts[each]})"] for each in order)]
-    return {"id": name, "title": "Verdict", "of": of, "options": options, "counted": counted}
+    return {
+        "id": name,
+        "title": "Verdict or role",
+        "of": of,
+        "options": options,
+        "counted": counted,
+    }
 
 
 def plural(count: int, word: str) -> str:

@@ -9,11 +9,13 @@ from headgauge.claims.record import Claim
 from headgauge.registry import names
 from headgauge.report.captions import longest
 from headgauge.report.dynamics.depth import depth_figure
+from headgauge.report.effects import effects_template, worth
 from headgauge.report.page import parts
 from headgauge.report.page.heads import heads_part
 from headgauge.report.page.parts import Column, Page, Part, opening, plural, section, text
 from headgauge.report.page.spans import spans_section
-from headgauge.report.tables import span_words, threshold_words
+from headgauge.report.page.values import column, plain
+from headgauge.report.tables import span_words, threshold_words, worth_words
 from headgauge.scanning import ScanResult
 
 
@@ -53,6 +55,8 @@ def _remedies(scan: ScanResult) -> list[Part | None]:
             ends = dict.fromkeys((row["least_n"], row["most_n"]))
             own = " to ".join(map(str, ends))
             row["todo"].append(["strong", f"For these heads that is N = {own}."])
+        if measured := worth_words(row):
+            row["todo"].append(["where", measured])
     columns = (
         Column("Verdict", ("verdict", "heads", "share"), "chip"),
         Column("Given where", "given", "lines"),
@@ -65,8 +69,24 @@ def _remedies(scan: ScanResult) -> list[Part | None]:
 
 
 def scan_sections(scan: ScanResult, on: str = "") -> list[Part | None]:
-    heads = section("heads", "Heads", f"Heads{on}", heads_part(scan))
-    return [heads, spans_section(scan), _depth(scan), _outlook(scan)]
+    heads = heads_part(scan)
+    shown = section("heads", "Heads", f"Heads{on}", heads)
+    return [shown, _effects(scan, heads), spans_section(scan), _depth(scan), _outlook(scan)]
+
+
+def _effects(scan: ScanResult, heads: Part) -> Part | None:
+    """What heads are worth against their measures; the columns that the heads have stand there."""
+    if "effect" not in heads["measures"]:
+        return None
+    known = worth(scan)
+    figure, rows = effects_template(known)
+    number_of = {name: number for number, name in enumerate(heads["links"])}
+    place = [number_of[name] for name in known["head_name"]]
+    series = {name: [place[row] for row in own] for name, own in rows.items()}
+    ordered = known.with_columns(place=pl.Series(place, dtype=pl.Int64)).sort("place")
+    more = {"separability": column(ordered["separability"])}
+    part = {"kind": "effects", "figure": plain(figure), "rows": series, "columns": more}
+    return section("worth", "Effects", "Effects", part)
 
 
 def ledger(claims: Iterable[Claim], paper: str) -> Part:
@@ -117,7 +137,7 @@ def _outlook(scan: ScanResult) -> Part | None:
         return None
     rows = [row | {"interval": span_words(row)} for row in scan.outlook(target).to_dicts()]
     columns = [
-        Column("Verdict", ("verdict",), "verdicts"),
+        Column("Verdict", ("verdict",), "marks"),
         Column("Heads now", "now", "number"),
         Column(f"At L = {target}", "target", "number"),
         Column("90 % interval", "interval", "words"),

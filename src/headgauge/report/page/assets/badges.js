@@ -1,4 +1,4 @@
-// Words with a sign and a colour: verdicts on claims, verdicts on heads, schemes.
+// Words with a sign and a colour: verdicts on claims, verdicts on heads and their roles, schemes.
 
 const WORDS = {
   reproduced: ['good', '✓'],
@@ -37,38 +37,40 @@ function sortedWords(list) {
 
 const STRANGER = { letter: '*', look: { colour: '#009E73', ink: 'white' } };
 
-function stripeOf(verdict) {
-  const { letter, look } = DATA.words.verdicts[verdict] || STRANGER;
-  return { letter, colour: look.colour, ink: look.ink, plain: verdict === 'healthy' };
+// What a head is marked with: a verdict or its role.
+function stripeOf(mark) {
+  const { verdicts, roles } = DATA.words;
+  const { letter, look } = verdicts[mark] || roles[mark] || STRANGER;
+  return { letter, colour: look.colour, ink: look.ink, plain: !letter };
 }
 
-function verdictBadge(verdict) {
-  const { letter, colour, ink, plain } = stripeOf(verdict);
+function markBadge(mark) {
+  const { letter, colour, ink, plain } = stripeOf(mark);
   const sign = el('span', { class: 'letter-badge', 'aria-hidden': 'true' }, letter || '\u00a0');
   if (plain) sign.classList.add('plain');
   else Object.assign(sign.style, { background: colour, color: ink });
-  return el('span', { class: 'verdict' }, sign, verdict);
+  return el('span', { class: 'verdict' }, sign, mark);
 }
 
-// A verdict with its count, to press: the heads that have it stand out on the map and in the list.
+// A mark with its count, to press: the heads that have it stand out on the map and in the list.
 // With `jump` it stands elsewhere, and its twin beside the map takes over.
-function verdictChip(verdict, count, share, jump) {
+function markChip(mark, count, share, jump) {
   const press = () => {
-    HEADS.made.filter(chip.getAttribute('aria-pressed') === 'true' ? '' : verdict);
+    HEADS.made.filter(chip.getAttribute('aria-pressed') === 'true' ? '' : mark);
     if (!jump) return;
     document.getElementById('heads').scrollIntoView({ block: 'start' });
-    document.querySelector(`#heads [data-verdict="${verdict}"]`).focus({ preventScroll: true });
+    document.querySelector(`#heads [data-mark="${mark}"]`).focus({ preventScroll: true });
   };
   const chip = el(
     'button',
     {
       type: 'button',
       class: 'chip',
-      'data-verdict': verdict,
-      'aria-pressed': String(!verdict),
+      'data-mark': mark,
+      'aria-pressed': String(!mark),
       on: { click: press },
     },
-    verdict ? verdictBadge(verdict) : 'all',
+    mark ? markBadge(mark) : 'all',
     el('b', null, count),
     missing(share) ? null : el('span', { class: 'where' }, percent(share)),
   );

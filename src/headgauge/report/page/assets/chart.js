@@ -167,8 +167,8 @@ function setScales(chart) {
   };
   let [xs, ys] = [domain('x'), domain('y')];
   if (panel.equal) [xs, ys] = sameUnits(xs, ys, plot);
-  chart.x = scale(xs, [plot.left, plot.right], log.x);
-  chart.y = scale(ys, [plot.bottom, plot.top], log.y);
+  chart.x = scale(xs, [plot.left, plot.right], log.x, panel.x.linear);
+  chart.y = scale(ys, [plot.bottom, plot.top], log.y, panel.y.linear);
 }
 
 // A circle must be round: the axis with room to spare takes more of the plane.

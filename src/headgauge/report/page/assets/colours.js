@@ -23,11 +23,16 @@ function mapColour(name, share) {
 function colouring(values, measure) {
   const seen = values.filter((each) => !missing(each)).sort((a, b) => a - b);
   const at = (share) => (seen.length ? seen[Math.round(share * (seen.length - 1))] : 0);
-  const low = missing(measure.low) ? at(0.02) : measure.low;
+  const { centre } = measure;
+  let low = missing(measure.low) ? at(0.02) : measure.low;
   let high = missing(measure.high) ? at(0.98) : measure.high;
+  // As far on one side of a middle as on the other, where nothing sets the ends.
+  if (!missing(centre) && missing(measure.low) && missing(measure.high)) {
+    const reach = Math.max(centre - low, high - centre) || 1;
+    [low, high] = [centre - reach, centre + reach];
+  }
   if (high <= low) high = low + (Math.abs(low) || 1);
   const log = measure.logarithmic && low > 0;
-  const { centre } = measure;
   const share = (value) => {
     if (log) return Math.log(value / low) / Math.log(high / low);
     if (missing(centre)) return (value - low) / (high - low);

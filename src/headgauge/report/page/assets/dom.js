@@ -26,7 +26,7 @@ function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG_SPACE, tag), attributes, children);
 }
 
-// A labelled select; `options` are [value, text] pairs.
+// A labelled select; `options` are [value, text] pairs, or [group, such pairs].
 function select(label, options, value, changed) {
   const box = el('select', { on: { change: () => changed(box.value) } });
   setOptions(box, options, value);
@@ -35,7 +35,11 @@ function select(label, options, value, changed) {
 }
 
 function setOptions(box, options, value) {
-  box.replaceChildren(...options.map(([each, text]) => el('option', { value: each }, text)));
+  const made = ([each, text]) =>
+    Array.isArray(text)
+      ? el('optgroup', { label: each }, text.map(made))
+      : el('option', { value: each }, text);
+  box.replaceChildren(...options.map(made));
   box.value = String(value);
 }
 

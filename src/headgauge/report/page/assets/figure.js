@@ -1,7 +1,7 @@
 // A figure from its description: panels, switches, caption. None is known here by its name.
 
-// options: {switches above it, clock it follows, valuesOf(name): the list that stands for a name
-//           in place of x or y, of(): whose values these are, tallest chart in pixels,
+// options: {switches above it, clock it follows, valuesOf(name, series): the list that stands for
+//           a name in place of x, y or a fact, of(): whose values these are, tallest chart in pixels,
 //           heading: false for none}
 function createFigure(description, options = {}) {
   const { name, title, panels } = description;
@@ -143,13 +143,11 @@ function mapRows({ panel, map, view }) {
 
 // The lists of a series as the points of a chart.
 function seriesOf(series, valuesOf) {
-  const list = (name) => {
-    const values = series[name];
-    return (typeof values === 'string' ? valuesOf(values) : values) || [];
-  };
+  const listed = (values) =>
+    (typeof values === 'string' ? valuesOf(values, series.name) : values) || [];
   const named = ['x', 'y', 'low', 'high', 'hollow', 'apart', 'names'];
-  const lists = Object.fromEntries(named.map((each) => [each, list(each)]));
-  const facts = Object.entries(series.facts || {});
+  const lists = Object.fromEntries(named.map((each) => [each, listed(series[each])]));
+  const facts = Object.entries(series.facts || {}).map(([label, each]) => [label, listed(each)]);
   const points = lists.x.map((x, place) => ({
     x,
     y: lists.y[place],

@@ -36,7 +36,9 @@ function showHead(panel, number, curves) {
       headLink(heads.links[number]),
       `: ${heads.module[number]}; reads key and value head ${heads.kv[number]}; L = ${heads.length}`,
     ),
+    ...headRole(heads, number),
     ...headVerdicts(heads, number),
+    ...headDoes(heads, number),
     el('h4', null, 'Measures'),
     headMeasures(heads, number),
     ...similarHeads(heads, number),
@@ -49,27 +51,80 @@ function showHead(panel, number, curves) {
   if (drawn) figure.show();
 }
 
+// What it does and what it is worth.
+function headRole({ roleOf, measures, effect_error: errors }, number) {
+  const role = roleOf[number];
+  const worth = (measures.effect || [])[number];
+  const lines = [];
+  if (!missing(role.role))
+    lines.push(
+      el('p', null, 'Role: ', markBadge(role.role)),
+      givenBy(role, 'line'),
+      role.meaning ? el('p', { class: 'remedy' }, prose(role.meaning)) : null,
+      el('p', { class: 'where' }, prose(`Line: ${role.source}`)),
+    );
+  if (!missing(worth))
+    lines.push(
+      el(
+        'p',
+        null,
+        'Effect: ',
+        el('b', null, sig(worth, 3)),
+        missing(errors[number]) ? '' : ` ± ${sig(errors[number], 2)}`,
+        el('span', { class: 'where' }, ` ${DATA.words.measures.effect.unit}`),
+      ),
+    );
+  return lines.length ? [el('div', { class: 'verdict-card' }, lines)] : [];
+}
+
+// The number that decided, and where the line is, or comes nearest to it; null without a number.
+function givenBy({ what, measure, number, direction, threshold, flips, windows }, line) {
+  if (missing(number) || missing(threshold)) return null;
+  const { title } = DATA.words.measures[measure] || { title: measure };
+  const beyond = direction === 'above' ? number > threshold : number < threshold;
+  const differ = missing(flips) ? '' : `; ${percent(flips)} of ${windows} windows differ`;
+  return el(
+    'p',
+    null,
+    prose(`${(what || measure).replace(measure, title)}: `),
+    el('b', null, sig(number, 4)),
+    `, ${beyond ? '' : 'not '}${direction} the ${line} ${sig(threshold)}`,
+    `${beyond ? '' : ', the nearest'}${differ}`,
+  );
+}
+
+// The measures of what it does, in groups: too many for one list.
+function headDoes({ measures, names }, number) {
+  const groups = Object.entries(DATA.words.groups)
+    .slice(1)
+    .map(([title, held]) => [title, held.filter((name) => name in measures)])
+    .filter(([, held]) => held.length);
+  if (!groups.length) return [];
+  const line = (name) => {
+    const { title, unit, digits } = DATA.words.measures[name];
+    return [
+      el('dt', { title: unit }, prose(title)),
+      el('dd', { class: 'number' }, measured(measures[name][number], digits)),
+    ];
+  };
+  return [
+    el('h4', null, 'What it does'),
+    el(
+      'div',
+      { class: 'does', role: 'group', 'aria-label': `What ${names[number]} does` },
+      groups.map(([title, held]) => el('div', null, el('h5', null, title), el('dl', null, held.map(line)))),
+    ),
+  ];
+}
+
 function headVerdicts(heads, number) {
   const verdicts = heads.verdicts.filter((row) => row.of === number);
-  return verdicts.map((row) => {
-    const measure = DATA.words.measures[row.measure];
-    const what = measure ? row.what.replace(row.measure, measure.title) : row.what;
-    const told =
-      missing(row.number) || missing(row.threshold)
-        ? null
-        : el(
-            'p',
-            null,
-            prose(`${what}: `),
-            el('b', null, sig(row.number, 4)),
-            `, ${row.direction} the threshold ${sig(row.threshold)}`,
-            missing(row.flips) ? '' : `; ${percent(row.flips)} of ${row.windows} windows differ`,
-          );
-    return el(
+  return verdicts.map((row) =>
+    el(
       'div',
       { class: 'verdict-card' },
-      el('p', null, verdictBadge(row.verdict)),
-      told,
+      el('p', null, markBadge(row.verdict)),
+      givenBy(row, 'threshold'),
       row.source
         ? el(
             'p',
@@ -78,8 +133,8 @@ function headVerdicts(heads, number) {
           )
         : null,
       row.remedy ? el('p', { class: 'remedy' }, prose(row.remedy), mostTokens(row)) : null,
-    );
-  });
+    ),
+  );
 }
 
 function similarHeads({ similar, links, verdicts }, number) {
@@ -92,7 +147,7 @@ function similarHeads({ similar, links, verdicts }, number) {
       'ul',
       { class: 'similar' },
       similar[number].map((other) =>
-        el('li', null, headLink(links[other]), of(other).map(verdictBadge)),
+        el('li', null, headLink(links[other]), of(other).map(markBadge)),
       ),
     ),
   ];
@@ -110,7 +165,9 @@ function headMeasures(heads, number) {
   const { numbers, measures } = heads.windows;
   const over = numbers.length > 1;
   const windows = over ? numbers.map((window) => `Window ${window}`) : [];
-  const rows = Object.entries(heads.measures).map(([name, values]) => {
+  const [usual] = Object.values(DATA.words.groups);
+  const rows = usual.filter((name) => name in heads.measures).map((name) => {
+    const values = heads.measures[name];
     const { title, unit, digits } = DATA.words.measures[name];
     const told = (value, strong) => ({ value, digits, strong });
     return [
@@ -119,7 +176,7 @@ function headMeasures(heads, number) {
         ['where', unit],
       ],
       told(values[number], true),
-      ...windows.map((_, place) => told(name in measures ? measures[name][place][number] : null)),
+      ...windows.map((_, place) => told(measures[name][place][number])),
     ];
   });
   const columns = [

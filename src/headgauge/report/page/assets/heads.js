@@ -11,7 +11,9 @@ function headsPart(given) {
   const verdictsOf = names.map((_, number) =>
     heads.verdicts.filter((row) => row.of === number).map((row) => row.verdict),
   );
-  const panel = createHeadPanel(heads);
+  const roleOf = rolesOf(heads.roles);
+  const marksOf = names.map((_, number) => [...verdictsOf[number], ...roleNames(roleOf[number])]);
+  const panel = createHeadPanel({ ...heads, roleOf });
   const legend = el('div', { class: 'map-legend' });
   const grid = {
     ...heads,
@@ -50,14 +52,14 @@ function headsPart(given) {
   }
   window.addEventListener('hashchange', follow);
 
-  // Heads with a verdict stand out, or all again.
-  function filter(verdict) {
-    list.filter(verdict);
-    map.faint = (number) => verdict && !verdictsOf[number].includes(verdict);
+  // Heads with a verdict or a role stand out, or all again.
+  function filter(mark) {
+    list.filter(mark);
+    map.faint = (number) => mark && !marksOf[number].includes(mark);
     show();
     document
-      .querySelectorAll('[data-verdict][aria-pressed]')
-      .forEach((chip) => chip.setAttribute('aria-pressed', chip.dataset.verdict === verdict));
+      .querySelectorAll('[data-mark][aria-pressed]')
+      .forEach((chip) => chip.setAttribute('aria-pressed', chip.dataset.mark === mark));
   }
   const listed = list.whole.querySelector('select');
   listed.addEventListener('change', () => filter(listed.value));
@@ -94,10 +96,11 @@ function headsPart(given) {
       );
     }
     pickN.whole.hidden = !state.what.startsWith('curve ');
-    const view =
-      state.what === 'verdicts'
-        ? verdictView(verdictsOf)
-        : measureView(heads, state.what, chosen, state.n);
+    const marks = {
+      verdicts: () => markView('Verdicts', verdictsOf),
+      roles: () => markView('Roles', roleOf.map(roleNames)),
+    };
+    const view = (marks[state.what] || (() => measureView(heads, state.what, chosen, state.n)))();
     drawHeatMap(map, view);
     legend.replaceChildren(view.legend);
   }
@@ -108,9 +111,17 @@ function headsPart(given) {
     el(
       'div',
       { class: 'chips', role: 'group', 'aria-label': 'Heads by verdict' },
-      verdictChip('', names.length),
-      heads.chips.map((chip) => verdictChip(...chip)),
+      markChip('', names.length),
+      heads.chips.map((chip) => markChip(...chip)),
     ),
+    heads.role_chips.length
+      ? el(
+          'div',
+          { class: 'chips', role: 'group', 'aria-label': 'Heads by role' },
+          el('span', { class: 'where' }, 'Role:'),
+          heads.role_chips.map((chip) => markChip(...chip)),
+        )
+      : null,
     el('div', { class: 'controls' }, pickWhat.whole, pickN.whole, pickCurves.whole),
     el(
       'div',
@@ -130,6 +141,7 @@ function headsPart(given) {
   return {
     whole,
     filter,
+    columns: { ...heads.measures, effect_error: heads.effect_error, head_name: heads.links },
     started() {
       if (follow()) return;
       markCell(map, heads.worst, false);
@@ -143,27 +155,40 @@ function nearestTo(values, wanted) {
   return values.reduce((best, each) => (far(each) < far(best) ? each : best), values[0]);
 }
 
-function whatOptions({ measures, over_n: overN }) {
+// By head its role with the number and the line it was given by.
+function rolesOf({ kinds, ...own }) {
+  const shared = rowsOf(kinds);
+  return rowsOf(own).map((row) => ({ ...row, ...shared[row.kind] }));
+}
+
+const roleNames = ({ role }) => (missing(role) ? [] : [role]);
+
+function whatOptions({ measures, over_n: overN, role_chips: roles }) {
   const titled = (name) => DATA.words.measures[name].title;
+  const groups = Object.entries(DATA.words.groups).map(([group, held]) => [
+    group,
+    held.filter((name) => name in measures).map((name) => [name, titled(name)]),
+  ]);
+  const curves = overN.map((name) => [`curve ${name}`, `${titled(name)} at N`]);
   return [
     ['verdicts', 'Verdicts'],
-    ...Object.keys(measures).map((name) => [name, titled(name)]),
-    ...overN.map((name) => [`curve ${name}`, `${titled(name)} at N`]),
+    ...(roles.length ? [['roles', 'Roles']] : []),
+    ...('effect' in measures ? [['effect', titled('effect')]] : []),
+    ...[...groups, ['Over N', curves]].filter(([, held]) => held.length),
   ];
 }
 
-function verdictView(verdictsOf) {
+function markView(title, marksOf) {
   return {
-    title: 'Verdicts',
-    value: (number) => verdictsOf[number].join('; '),
-    stripes: (number) =>
-      (verdictsOf[number].length ? verdictsOf[number] : ['incomplete']).map(stripeOf),
-    text: (number) => verdictsOf[number].join(', ') || 'no verdict',
+    title,
+    value: (number) => marksOf[number].join('; '),
+    stripes: (number) => (marksOf[number].length ? marksOf[number] : ['incomplete']).map(stripeOf),
+    text: (number) => marksOf[number].join(', ') || 'not measured',
     // On the page the chips tell the letters; a picture goes without them.
     legend: el(
       'ul',
       { class: 'verdict-legend' },
-      unique(verdictsOf.flat()).map((name) => el('li', null, verdictBadge(name))),
+      unique(marksOf.flat()).map((name) => el('li', null, markBadge(name))),
     ),
   };
 }
@@ -177,11 +202,16 @@ function measureView(heads, what, curves, n) {
     : heads.measures[name];
   const scaleOf = colouring(values, measure);
   const title = isCurve ? `${measure.title} at N = ${n}` : measure.title;
+  const error = (number) =>
+    name !== 'effect' || missing(heads.effect_error[number])
+      ? ''
+      : ` ± ${sig(heads.effect_error[number], 2)}`;
   return {
     title,
     value: (number) => values[number],
     colour: (number) => scaleOf.colour(values[number]),
-    text: (number) => `${title}: ${missing(values[number]) ? 'not measured' : sig(values[number])}`,
+    text: (number) =>
+      `${title}: ${missing(values[number]) ? 'not measured' : sig(values[number]) + error(number)}`,
     legend: el(
       'div',
       null,

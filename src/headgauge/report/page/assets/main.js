@@ -56,6 +56,7 @@ const PARTS = {
     HEADS.made = headsPart(part);
     return HEADS.made.whole;
   },
+  effects: effectsPart,
   timed: timedPart,
   ledger: ledgerPart,
   manifest: manifestPart,
@@ -104,6 +105,15 @@ function findingPart({ text }) {
       parts.map((part, turn) => (turn % 2 ? headLink(part) : prose(part))),
     ),
   );
+}
+
+// The columns that the heads have are not held again: series name them, `rows` says whose.
+function effectsPart({ figure, rows, columns }) {
+  const held = { ...HEADS.made.columns, ...columns };
+  const valuesOf = (name, series) => rows[series].map((number) => held[name][number]);
+  const made = createFigure(figure, { valuesOf, tallest: 260 });
+  made.show();
+  return made.whole;
 }
 
 function build() {

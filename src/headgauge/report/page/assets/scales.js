@@ -1,8 +1,10 @@
 // From numbers to pixels and back, and where the ticks stand.
 
-function scale([low, high], [from, to], log) {
-  const of = log ? Math.log10 : (value) => value;
-  const back = log ? (value) => 10 ** value : (value) => value;
+// With `linear` it is so up to about there from zero, and logarithmic beyond, on both sides.
+function scale([low, high], [from, to], log, linear) {
+  const same = [(value) => value, (value) => value];
+  const bent = [(value) => Math.asinh(value / linear), (value) => linear * Math.sinh(value)];
+  const [of, back] = log ? [Math.log10, (value) => 10 ** value] : linear ? bent : same;
   const a = of(low);
   const b = of(high);
   const place = (value) => from + ((of(value) - a) / (b - a)) * (to - from);

@@ -20,14 +20,16 @@ const FORMATS = {
   interval: ([value, low, high], digits) =>
     measured(value, digits) +
     (missing(low) ? '' : ` (${measured(low, digits)} to ${measured(high, digits)})`),
+  error: ([value, error], digits) =>
+    measured(value, digits) + (missing(error) ? '' : ` ± ${measured(error, digits)}`),
   badge,
-  verdicts: (cell) => cell.map(verdictBadge),
-  chip: ([verdict, count, share]) => verdictChip(verdict, count, share, true),
+  marks: (cell) => cell.map(markBadge),
+  chip: ([mark, count, share]) => markChip(mark, count, share, true),
   heads: (cell) => cell.map(([name, number]) => el('p', null, headLink(name), ` ${sig(number, 3)}`)),
   scheme: schemeTag,
   lines: (cell) => cell.map(tableLine),
 };
-const LEFT = ['text', 'badge', 'verdicts', 'chip', 'heads', 'scheme', 'lines', 'link'];
+const LEFT = ['text', 'badge', 'marks', 'chip', 'heads', 'scheme', 'lines', 'link'];
 const isRight = ({ kind = 'text', right }) => right || !LEFT.includes(kind);
 
 // [class, text, badge beside it]; a badge may also stand alone.
@@ -130,6 +132,7 @@ const CSV_PARTS = {
   span: [', from', ', to'],
   share: ['', ', of'],
   times: ['', ', times'],
+  error: ['', ', standard error'],
   chip: ['', ', heads', ', share'],
 };
 const CSV_UNITS = { percent: ' (share)', seconds: ' (s)' };
@@ -143,7 +146,7 @@ function csvCells({ title = 'marked', kind = 'text' }, cell) {
     );
   const line = ([, text, word]) => [text, word].filter(Boolean).join(' ');
   const texts = {
-    verdicts: () => cell.join('; '),
+    marks: () => cell.join('; '),
     lines: () => cell.map(line).join('; '),
     link: () => cell[1],
     own: () => cell.value,
