@@ -18,7 +18,8 @@
 `headgauge.theory` has the papers' results, `headgauge.normalizers` the rules, `headgauge.claims`
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
-`headgauge.ablation` takes them out, `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
+`headgauge.ablation` takes them out,
+`headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found and
 `headgauge.report` draws it.
 Each is imported when it is first used: torch takes seconds.

@@ -22,7 +22,6 @@ from headgauge.runs.manifest import keep_facts
 from headgauge.threads import in_turn
 from headgauge.workers import as_they_finish
 
-
 _PASSES = 150  # about what the heads of a model cost that are ablated one by one
 
 

@@ -1,4 +1,4 @@
-"""What can be asked of `scan`, `ablate`, `reproduce` and `simulate`, in the order `--help` shows it.
+"""What can be asked of the commands that measure, in the order `--help` shows it.
 
 Command and Python function come from the same fields.
 """
@@ -67,9 +67,7 @@ _device = partial(_kept, None, "cpu, cuda, mps, … Without it: cpu.")
 _revision = partial(_kept, None, "A branch, tag or commit of a hub model.")
 _jobs = partial(_kept, 1, "Processes, each with its own model.")
 _threads = partial(_kept, None, "Threads of each. Without it: a fair share.")
-_estimate = partial(
-    _kept, False, "Say what the run would need, and do not run.", command_only=True
-)
+_estimate = partial(_kept, False, "Say what the run would need, and do not run.", command_only=True)
 _plain = partial(_kept, False, PLAIN, command_only=True)
 _json_output = partial(
     _command, False, "Print JSON on stdout instead of the table.", flags=("--json",)

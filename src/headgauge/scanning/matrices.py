@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
+
 import numpy as np
 import polars as pl
 

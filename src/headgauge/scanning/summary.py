@@ -51,15 +51,26 @@ def head_table(
     measured, separability = (
         _over_windows(table.join(at, on=at.columns, how="semi"), HEAD) for table in (shares, chosen)
     )
-    errors = heads.join(at, on=at.columns, how="semi").group_by(HEAD).agg(
-        standard_error("effect").alias("effect_error")
+    errors = (
+        heads.join(at, on=at.columns, how="semi")
+        .group_by(HEAD)
+        .agg(standard_error("effect").alias("effect_error"))
     )
     return (
         judged.join(measured.drop("rows"), on=HEAD, how="left")
         .join(separability.select(*HEAD, "separability"), on=HEAD, how="left")
         .join(errors, on=HEAD, how="left")
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
-        .select(*HEAD, "length", "verdicts", "severity", *NUMBERS, "effect_error", "flips", "holds_up_to")
+        .select(
+            *HEAD,
+            "length",
+            "verdicts",
+            "severity",
+            *NUMBERS,
+            "effect_error",
+            "flips",
+            "holds_up_to",
+        )
     )
 
 
