@@ -16,7 +16,15 @@ from jaxtyping import install_import_hook
 from unchecked import shapes_unchecked
 
 install_import_hook("headgauge", "beartype.beartype")
-WHOLE = {"cli", "paper", "report", "test_result.py", "test_scanning.py", "test_simulating.py"}
+WHOLE = {
+    "cli",
+    "paper",
+    "report",
+    "test_result.py",
+    "test_scanning.py",
+    "test_simulating.py",
+    "ablation",
+}
 WHOLE |= {"test_bos_check.py", "test_not_finite.py", "test_reading.py", "test_plan.py"}
 WHOLE |= {"test_estimates.py", "test_unit_under_load.py", "test_depth_prediction.py"}
 
