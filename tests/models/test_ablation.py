@@ -84,29 +84,33 @@ def test_every_token_of_generate_is_made_without_the_head():
 
 def test_blocks_nest_fail_and_leave_other_threads_alone():
     found = case("gpt2", "sdpa")
-    plain, others = found.run().logits, []
-    with pytest.raises(ZeroDivisionError), models.ablated(found.model, [(0, 1)]):
-        once = found.run().logits
-        with models.ablated(found.model, [(1, 2)]):
-            twice = found.run().logits
-        thread = threading.Thread(target=lambda: others.append(found.run().logits))
-        thread.start()
-        thread.join()
-        assert torch.equal(found.run().logits, once)
-        raise ZeroDivisionError
+    plain, made = found.run().logits, []
+
+    def fail() -> None:
+        with models.ablated(found.model, [(0, 1)]):
+            made.append(found.run().logits)
+            with models.ablated(found.model, [(1, 2)]):
+                made.append(found.run().logits)
+            thread = threading.Thread(target=lambda: made.append(found.run().logits))
+            thread.start()
+            thread.join()
+            assert torch.equal(found.run().logits, made[0])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    once, twice, other = made
     with models.ablated(found.model, [(0, 1), (1, 2)]):
         assert torch.equal(found.run().logits, twice)
     assert not torch.equal(once, twice)
-    assert torch.equal(others[0], plain)
+    assert torch.equal(other, plain)
     assert torch.equal(found.run().logits, plain)
 
 
 def test_a_mean_is_that_of_all_positions_of_all_windows():
     found = _case("llama")
     loaded = models.wrap(found.model)
-    outputs: list[Tensor] = []
-    with models.intercept(found.model, lambda call: outputs.append(call.output)):
-        found.run()
+    outputs = [call.output for call in found.calls() if isinstance(call, models.AttentionCall)]
     windows = [{"input_ids": row[None]} for row in found.inputs["input_ids"]]
     means = head_means(loaded, models.output_projections(loaded), windows)
     assert set(means) == {(layer, head) for layer in range(2) for head in range(4)}
@@ -126,9 +130,9 @@ def test_what_a_head_writes_is_its_part_of_the_projection():
             for head, weight in enumerate(weights)
             if weight is not None
         )
-        bias: Any = part.module.bias
-        torch.testing.assert_close(summed + bias, part.module(x))
-        part.module.weight = torch.nn.Parameter(part.module.weight.float().char(), False)
+        module: Any = part.module
+        torch.testing.assert_close(summed + module.bias, module(x))
+        module.weight = torch.nn.Parameter(module.weight.detach().char(), False)
         assert part.weight(0) is None  # quantised: no plain numbers
 
 
@@ -144,7 +148,8 @@ def test_the_kinds_of_attention_that_have_no_test_of_their_own_here():
     assert (part.name, part.value_dim) == ("model.layers.1.self_attn.o_proj", 6)
     shared = hf.AlbertModel(hf.AlbertConfig(**_SIZES, embedding_size=8))
     (only,) = models.output_projections(models.wrap(shared.train())).values()
-    assert only.heads == 4 and shared.training
+    assert only.heads == 4
+    assert shared.training
     kinds = ["full_attention"] * 2
     gated = hf.Qwen3NextForCausalLM(
         hf.Qwen3NextConfig(
@@ -152,7 +157,8 @@ def test_the_kinds_of_attention_that_have_no_test_of_their_own_here():
         )
     )
     found = models.output_projections(models.wrap(gated))
-    assert not found and set(found.missing.values()) == {CHANGED}
+    assert not found
+    assert set(found.missing.values()) == {CHANGED}
 
 
 @pytest.mark.parametrize(

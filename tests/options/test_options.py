@@ -7,7 +7,7 @@ import typer
 from headgauge.cli.building import command
 from headgauge.errors import InputError
 from headgauge.options import option, options, takes
-from headgauge.options.commands import ReproduceOptions, ScanOptions, SimulateOptions
+from headgauge.options.commands import AblateOptions, ReproduceOptions, ScanOptions, SimulateOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,9 @@ def test_a_function_has_the_same_keywords_and_words():
             measured("m", **{wrong: ()})
 
 
-@pytest.mark.parametrize("settings", [ScanOptions, ReproduceOptions, SimulateOptions])
+@pytest.mark.parametrize(
+    "settings", [ScanOptions, AblateOptions, ReproduceOptions, SimulateOptions]
+)
 def test_every_option_has_a_sentence(settings: type):
     known = options(settings)
     assert [each.name for each in fields(settings)] == list(known)

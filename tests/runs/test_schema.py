@@ -3,7 +3,7 @@ import re
 import polars as pl
 import pytest
 
-from headgauge.runs import REPRODUCTION, SCAN, SIMULATION, dynamics_schema, paper_schema
+from headgauge.runs import ABLATION, REPRODUCTION, SCAN, SIMULATION, dynamics_schema, paper_schema
 from headgauge.runs.paper_schema import PAPER_TABLES, CriticalRow, PointRow
 from headgauge.runs.schema import (
     HEAD,
@@ -17,7 +17,9 @@ from headgauge.runs.schema import (
 )
 
 
-@pytest.mark.parametrize("layout", [SCAN, REPRODUCTION, SIMULATION], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "layout", [SCAN, ABLATION, REPRODUCTION, SIMULATION], ids=lambda each: each.name
+)
 def test_the_schema_has_the_fields_in_their_order(layout):
     for row in layout.tables.values():
         schema = frame_schema(row)
@@ -29,7 +31,8 @@ def test_the_schema_has_the_fields_in_their_order(layout):
 def test_what_names_a_row_comes_first():
     for row in TABLES.values():
         schema = frame_schema(row)
-        keys = [*UNIT, *HEAD] if "head" in schema else [*UNIT, "layer"]  # depth is of whole layers
+        heads = "occurrence" in schema  # depth is of whole layers, an effect maybe of a group
+        keys = [*UNIT, *HEAD] if heads else [*UNIT, "layer"]
         assert list(schema)[: len(keys)] == keys
     for name, row in PAPER_TABLES.items():  # over all texts are the verdicts alone
         assert (next(iter(frame_schema(row))) == "text") == (name != "verdicts")

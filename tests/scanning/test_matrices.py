@@ -13,8 +13,8 @@ from torch import Tensor
 import headgauge
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.options.commands import ScanOptions
 from headgauge.models.head_names import named_heads
+from headgauge.options.commands import ScanOptions
 from headgauge.scanning.matrices import LEAST, rows_of
 from headgauge.scanning.scanning import run_scan, scan_plan, scan_settings
 from model_families import Case

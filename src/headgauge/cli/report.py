@@ -55,14 +55,10 @@ def command(
         return
     changed = None if thresholds is None else read_thresholds(thresholds)
     run = read_run(folder)
-    if isinstance(run, Ablation):
-        raise InputError(
-            f"{folder} is an ablation, which has tables and no page: read effects.parquet, or scan "
-            "with --effects for the effects on a page"
-        )
     if changed is not None:
-        if isinstance(run, Simulation):
-            raise InputError(f"{folder}: a simulation has no verdicts that thresholds could change")
+        if isinstance(run, (Simulation, Ablation)):
+            what = "a simulation" if isinstance(run, Simulation) else "an ablation"
+            raise InputError(f"{folder}: {what} has no verdicts that thresholds could change")
         if isinstance(run, Validation):
             raise InputError(
                 f"{folder}: a validation has tested the thresholds it was made with; its scans in "

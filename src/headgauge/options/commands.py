@@ -1,4 +1,4 @@
-"""What can be asked of the commands that run something, in the order `--help` shows it.
+"""What can be asked of the commands that measure, in the order `--help` shows it.
 
 Command and Python function come from the same fields.
 """

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure as Drawn
 
+from headgauge.ablation import Ablation
 from headgauge.errors import InputError
 from headgauge.paper.result import Reproduction
 from headgauge.report import drawing
@@ -29,6 +30,10 @@ from headgauge.validation import Validation
 
 Makers = dict[str, Callable[[], Figure | Drawn]]
 Result = ScanResult | Reproduction | Simulation | Validation
+_NOT_DRAWN = (
+    "an ablation has tables and nothing to draw: read its effects, or scan with effects "
+    "(--effects) to have them on a page"
+)
 _TABLES = {  # by figure of a simulation: its table, and what describes it
     "gamma": ("curves", over_time.gamma_figure),
     "swarms": ("swarms", over_time.swarms_figure),
@@ -86,7 +91,7 @@ def _simulation_figures(result: Simulation, plain: bool) -> Makers:
 
 
 def plot(
-    result: Result,
+    result: Result | Ablation,
     layer: int | str | None = None,
     head: int | None = None,
     *,
@@ -104,6 +109,8 @@ def plot(
     "sphere", its end; of a validation "validation". `module` tells attention in one layer apart.
     `plain` is without the small print.
     """
+    if isinstance(result, Ablation):
+        raise InputError(_NOT_DRAWN)
     if layer is None or isinstance(layer, str):
         found = figures(result, text, plain)
         layer = next(iter(found)) if layer is None else layer
@@ -147,9 +154,11 @@ def save_figures(
     return paths
 
 
-def draw(result: Result, plain: bool = False) -> list[Path]:
+def draw(result: Result | Ablation, plain: bool = False) -> list[Path]:
     """The page and the figures of a result, into its folder; the page first. `plain` figures have
     no small print: their captions stand beside them, in NAME.txt."""
+    if isinstance(result, Ablation):
+        raise InputError(_NOT_DRAWN)
     if result.folder is None:
         raise InputError("this result has no folder to draw into: save it, or run it with `out`")
     paths = [write_page(result.folder, page(result))]

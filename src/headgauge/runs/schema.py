@@ -298,7 +298,7 @@ class Ablated:
     how: How  # what was put in its place: its mean, or zero
 
 
-class WindowEffectRow(InWindow, Ablated):
+class WindowEffectRow(Ablated, InWindow):
     """The loss of a window without a head or a group of heads."""
 
     loss: float | None  # of the window without it, nats per token
