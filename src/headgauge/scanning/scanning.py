@@ -78,8 +78,8 @@ class ScanSettings(UnitSettings):
     """What a scan measures, and what the paper leaves to choose.
 
     `depth` asks for the residual stream too, layer by layer; `matrix` names the heads whose weights
-    are kept token by token; `effects` asks for the loss without each head, `how` with what in its
-    place.
+    are kept token by token; `effects` asks for the loss without each head, with its "mean" or
+    "zero" in its place.
     """
 
     top_ns: tuple[int, ...] = TOP_NS
@@ -88,8 +88,7 @@ class ScanSettings(UnitSettings):
     keys: tuple[str, ...] = ("visible",)
     depth: bool = False
     matrix: Heads = ()
-    effects: bool = False
-    how: str = "mean"
+    effects: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,13 +105,13 @@ class ScanSettings(UnitSettings):
             )
         check_among("vectors", self.vectors, VECTOR_KINDS)
         check_among("keys", self.keys, KEYS)
-        check_among("how", (self.how,), get_args(How))
+        if self.effects:
+            check_among("how", (self.effects,), get_args(How))
 
     def as_dict(self) -> dict[str, Any]:
         # A run without them is what it was before there were any: its folder is still taken up.
-        later = {"depth": False, "matrix": (), "effects": False, "how": "mean"}
-        known = super().as_dict().items()
-        return {k: v for k, v in known if k not in later or v != later[k]}
+        later = ("depth", "matrix", "effects")
+        return {k: v for k, v in super().as_dict().items() if k not in later or v}
 
 
 def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings:
@@ -146,7 +145,8 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),
         seed=whole("seed", asked.seed),
-        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth", "effects")},
+        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth")},
+        effects="mean" if asked.effects else "",
         **{name: value for name, value in sizes.items() if value is not None},
     )
 
@@ -179,7 +179,7 @@ def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
     longest = key.length == settings.length
     kept = probes(settings.matrix, settings.block_rows) if settings.matrix and longest else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
-    ablate = Ablate(cast(How, settings.how)) if settings.effects and longest else None
+    ablate = Ablate(cast(How, settings.effects)) if settings.effects and longest else None
     return Task(tuple(curves), kept, depth=settings.depth, ablate=ablate, tables=tables)
 
 
@@ -192,7 +192,7 @@ def _notes(settings: ScanSettings) -> list[str]:
 
 
 def _once(settings: ScanSettings) -> dict[str, Callable[[Plan], pl.DataFrame]]:
-    return {"means": means_table} if settings.effects and settings.how == "mean" else {}
+    return {"means": means_table} if settings.effects == "mean" else {}
 
 
 SCAN = Experiment(PSEUDOCODE, scan_task, _notes, _once)
@@ -202,7 +202,7 @@ def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> 
     """A scan before it runs."""
     check_heads(source.open(), settings.matrix, settings.layers, settings.heads)
     plan = make_plan(source, tokens, settings, SCAN)
-    return ablating(plan, settings.how) if settings.effects else plan
+    return ablating(plan, settings.effects) if settings.effects else plan
 
 
 def run_scan(
