@@ -81,9 +81,9 @@ class ScanSettings(UnitSettings):
     """What a scan measures, and what the paper leaves to choose.
 
     `depth` asks for the residual stream too, layer by layer; `matrix` names the heads whose weights
-    are kept token by token; `effects` asks for the loss without each head, `how` with what in its
-    place; `spans` has the parts of the text whose weight is measured: None for none, () for the
-    classes of tokens alone.
+    are kept token by token; `effects` asks for the loss without each head, with its "mean" or
+    "zero" in its place; `spans` has the parts of the text whose weight is measured: None for none,
+    () for the classes of tokens alone.
     """
 
     top_ns: tuple[int, ...] = TOP_NS
@@ -92,8 +92,7 @@ class ScanSettings(UnitSettings):
     keys: tuple[str, ...] = ("visible",)
     depth: bool = False
     matrix: Heads = ()
-    effects: bool = False
-    how: str = "mean"
+    effects: str = ""
     spans: Spans | None = None
 
     def __post_init__(self) -> None:
@@ -111,11 +110,12 @@ class ScanSettings(UnitSettings):
             )
         check_among("vectors", self.vectors, VECTOR_KINDS)
         check_among("keys", self.keys, KEYS)
-        check_among("how", (self.how,), get_args(How))
+        if self.effects:
+            check_among("how", (self.effects,), get_args(How))
 
     def as_dict(self) -> dict[str, Any]:
         # A run without them is what it was before there were any: its folder is still taken up.
-        later = {"depth": False, "matrix": (), "effects": False, "how": "mean", "spans": None}
+        later = {"depth": False, "matrix": (), "effects": "", "spans": None}
         known = super().as_dict().items()
         return {k: v for k, v in known if k not in later or v != later[k]}
 
@@ -152,7 +152,8 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),
         seed=whole("seed", asked.seed),
-        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth", "effects")},
+        **{name: getattr(asked, name) for name in ("bos", "raw", "precision", "depth")},
+        effects="mean" if asked.effects else "",
         **{name: value for name, value in sizes.items() if value is not None},
     )
 
@@ -191,7 +192,7 @@ def scan_task(
     tables = ("matrices", "tokens") if settings.matrix else ()
     if marked is not None:
         kept, tables = (*kept, probe(marked[key.window], settings.block_rows)), (*tables, "spans")
-    ablate = Ablate(cast(How, settings.how)) if settings.effects and longest else None
+    ablate = Ablate(cast(How, settings.effects)) if settings.effects and longest else None
     return Task(tuple(curves), kept, depth=settings.depth, ablate=ablate, tables=tables)
 
 
@@ -213,7 +214,7 @@ def _notes(settings: ScanSettings) -> list[str]:
 
 
 def _once(settings: ScanSettings) -> dict[str, Callable[[Plan], pl.DataFrame]]:
-    return {"means": means_table} if settings.effects and settings.how == "mean" else {}
+    return {"means": means_table} if settings.effects == "mean" else {}
 
 
 SCAN = Experiment(PSEUDOCODE, scan_task, _notes, _once)
@@ -227,7 +228,7 @@ def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> 
         marked, notes = marked_windows(plan, settings.spans)
         experiment = replace(plan.experiment, task=partial(scan_task, marked=marked))
         plan = replace(plan, experiment=experiment, notes=(*plan.notes, *notes))
-    return ablating(plan, settings.how) if settings.effects else plan
+    return ablating(plan, settings.effects) if settings.effects else plan
 
 
 def run_scan(

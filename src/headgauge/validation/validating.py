@@ -14,7 +14,7 @@ half and of a second text. Each part is an ordinary scan with effects:
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import polars as pl
 
@@ -24,10 +24,12 @@ from headgauge.measure.calibration import ablating
 from headgauge.measure.effects import means_by_head
 from headgauge.measure.plan import Model, Plan, fit, plan_of, source_of
 from headgauge.measure.reading import Reading, Tokens, look_at, read
+from headgauge.measure.settings import check_among
 from headgauge.measure.unit import Source, settled
 from headgauge.options import takes
 from headgauge.options.commands import ScanOptions, ValidateOptions
 from headgauge.runs import VALIDATION, RunFolder, frame_schema, manifest
+from headgauge.runs.columns import How
 from headgauge.runs.validation_schema import PARTS
 from headgauge.scanning import ScanResult, ScanSettings, run_scan, scan_settings
 from headgauge.scanning.scanning import SCAN
@@ -88,7 +90,7 @@ class ValidationPlan:
         texts = {
             name: each["text"] | {"offset": each["offset"]} for name, each in identities.items()
         }
-        return self.first.identity | {"parts": texts, "how": self.settings.how}
+        return self.first.identity | {"parts": texts, "how": self.settings.effects}
 
 
 def make_validation(source: Source, texts: Sequence[Any], asked: ValidateOptions) -> ValidationPlan:
@@ -116,7 +118,8 @@ def make_validation(source: Source, texts: Sequence[Any], asked: ValidateOptions
     places = zip(PARTS, (0, half, 0), (readings[0], *readings), strict=False)
     plans = {
         name: ablating(
-            plan_of(source, reading, replace(settings, offset=offset), SCAN, notes), settings.how
+            plan_of(source, reading, replace(settings, offset=offset), SCAN, notes),
+            settings.effects,
         )
         for name, offset, reading in places
     }
@@ -130,11 +133,12 @@ def make_validation(source: Source, texts: Sequence[Any], asked: ValidateOptions
 
 def _settings(asked: ValidateOptions) -> ScanSettings:
     """Those of a scan with effects, of the sizes that a validation has."""
+    check_among("how", (asked.how,), get_args(How))
     same = ("bos", "seed", "threads", "jobs", "length", "windows", "out")
     scanned = ScanOptions(effects=True, **{name: getattr(asked, name) for name in same})
     usual: dict[str, Any] = {} if asked.length is not None else {"lengths": (LENGTH,)}
     usual |= {} if asked.windows is not None else {"windows": WINDOWS}
-    return replace(scan_settings(scanned), how=asked.how, **usual)
+    return replace(scan_settings(scanned), effects=asked.how, **usual)
 
 
 def _first_half(reading: Reading, half: int) -> Reading:
