@@ -91,7 +91,11 @@ def make_verdicts():
 @pytest.fixture
 def frames():
     heads, curves = run_frames()
-    return heads, curves, verdict_frame(heads, {(0, 1): ["idle sink"], (2, 3): ["saturated", "idle sink"]})
+    return (
+        heads,
+        curves,
+        verdict_frame(heads, {(0, 1): ["idle sink"], (2, 3): ["saturated", "idle sink"]}),
+    )
 
 
 @pytest.fixture

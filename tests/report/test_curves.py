@@ -35,7 +35,12 @@ def test_one_head_has_its_curves_its_keys_and_its_numbers(tables):
     assert labels[3].startswith("“↵” ")
     assert keys.series[0].x == [0.0, pytest.approx(0.5 + 3 / 1000)]
     assert keys.y.low > keys.y.high  # the heaviest on top
-    for words in (RUN, "idle sink", "Sink weight 0.63", "value vectors of unit length, visible keys"):
+    for words in (
+        RUN,
+        "idle sink",
+        "Sink weight 0.63",
+        "value vectors of unit length, visible keys",
+    ):
         assert words in told(figure)
 
 

@@ -96,11 +96,11 @@ def plot(
     name)` the one of that name in figures/, `plot(result)` the overview.
 
     Names of a scan are such as "heads", "roles", "sink_weight", "separability", "depth" and
-    "curves", a line over N for each head; of one with effects "effects", against every measure; of a reproduction "paper", "fig1" to "fig4", "vanishing", "choices",
-    "rules" too, on a `text` (the first unless named); of a simulation "dynamics", "gamma",
-    "swarms", "phase", "rates", "collapse" and "sphere", its end; of a validation "validation".
-    `module` tells attention in one
-    layer apart. `plain` is without the small print.
+    "curves", a line over N for each head, with effects also "effects", against every measure; of a
+    reproduction "paper", "fig1" to "fig4", "vanishing", "choices", "rules" too, on a `text` (the
+    first unless named); of a simulation "dynamics", "gamma", "swarms", "phase", "rates", "collapse"
+    and "sphere", its end; of a validation "validation". `module` tells attention in one layer
+    apart. `plain` is without the small print.
     """
     if layer is None or isinstance(layer, str):
         found = figures(result, text, plain)

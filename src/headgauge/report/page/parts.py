@@ -89,7 +89,13 @@ def filter_by(name: str, of: Sequence[list[str]], known: Iterable[str], counted:
     counts = Counter(value for values in of for value in values)
     order = dict.fromkeys([*(value for value in known if value in counts), *counts])
     options = [["", f"all ({len(of)})"], *([each, f"{each} ({counts[each]})"] for each in order)]
-    return {"id": name, "title": "Verdict or role", "of": of, "options": options, "counted": counted}
+    return {
+        "id": name,
+        "title": "Verdict or role",
+        "of": of,
+        "options": options,
+        "counted": counted,
+    }
 
 
 def plural(count: int, word: str) -> str:
