@@ -1,6 +1,6 @@
-"""`headgauge scan` against the plain forward pass of the same model on the same windows.
+"""`headgauge scan`, with roles and without, against the plain forward pass on the same windows.
 
-Both after loading, in turns, on all threads; the phases are what the scan itself measured. The
+All after loading, in turns, on all threads; the phases are what the scan itself measured. The
 plain pass is transformers' own call with sdpa, logits included.
 """
 
@@ -8,21 +8,25 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from rich.table import Table
 
 from headgauge import models, scanning
+from headgauge.measure.requests import Task
+from headgauge.runs import UnitKey
 
-LENGTH, WINDOWS = 1024, 2
+LENGTH, WINDOWS = 1024, 4
 GOAL, AIM = 4.0, 3.0
+ROLES = 1.1  # times the scan without them
 
 
 @dataclass(frozen=True)
 class Share:
-    """One row: seconds of all windows, and how many times the plain pass that is."""
+    """One row: seconds of all windows, and how many times the plain pass (or what `what` says)."""
 
     what: str
     seconds: float
@@ -45,20 +49,23 @@ def run(rounds: int) -> Iterator[Share]:
         lengths=(LENGTH,), windows=WINDOWS, threads=torch.get_num_threads()
     )
     plan = scanning.scan_plan(source, None, settings)
-    seconds: dict[str, list[float]] = {"plain": [], "scan": []}
+    seconds: dict[str, list[float]] = {"plain": [], "scan": [], "bare": []}
     phases: dict[str, list[float]] = {}
     for turn in range(min(rounds, 3) + 1):
-        plain, (scan, parts) = _plain(plan), _scan(plan)
+        plain, (scan, parts), (bare, _) = _plain(plan), _scan(plan), _scan(_without_roles(plan))
         if turn == 0:
             continue  # compiles and fills the caches
         seconds["plain"].append(plain)
         seconds["scan"].append(scan)
+        seconds["bare"].append(bare)
         for name, spent in parts.items():
             phases.setdefault(name, []).append(spent)
     plain = statistics.median(seconds["plain"])
-    scan = statistics.median(seconds["scan"])
+    scan, bare = (statistics.median(seconds[name]) for name in ("scan", "bare"))
     yield Share("plain sdpa forward", plain, plain)
     yield Share("headgauge scan, with its tables written", scan, plain, GOAL)
+    yield Share("the same without roles", bare, plain)
+    yield Share("roles: with them, times without", scan, bare, ROLES)
     medians = {name: statistics.median(each) for name, each in phases.items()}
     for name, spent in medians.items():
         yield Share(f"  of which {name}", spent, plain)
@@ -71,6 +78,15 @@ def _plain(plan: scanning.Plan) -> float:
         with torch.no_grad():
             plan.loaded.model(torch.tensor([unit.ids]))
     return time.perf_counter() - began
+
+
+def _without_roles(plan: scanning.Plan) -> scanning.Plan:
+    """The same scan, and what heads do not asked."""
+
+    def task(settings: Any, key: UnitKey) -> Task:
+        return replace(plan.experiment.task(settings, key), roles=False)
+
+    return replace(plan, experiment=replace(plan.experiment, task=task))
 
 
 def _scan(plan: scanning.Plan) -> tuple[float, dict[str, float]]:

@@ -20,6 +20,7 @@ MEASURES = {
     schema.HeadRow: measures.HEAD_MEASURES,
     schema.QueryRow: measures.HEAD_MEASURES,
     schema.CurveRow: measures.CURVES,
+    schema.SpanRow: measures.SPAN_MEASURES,
     schema.DepthRow: measures.LAYERS,
     schema.VanishingHeadRow: measures.WEIGHTS | measures.WEIGHT_BOUNDS,
     dynamics_schema.PhaseRow: measures.LAYERS,
@@ -39,7 +40,7 @@ _EXPLAINED = {
 }
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
-    "str": r"\b(Vectors|Scale|Keys|Seen|Side|Logits|Panel|Expected|Weights|Scheme|NotFinite)\b",
+    "str": r"\b(Vectors|Scale|Keys|Seen|Side|SpanKind|Logits|Panel|Expected|Weights|Scheme|NotFinite)\b",
     "float": r"\b(Finite|Place|Share|Part)\b",
     "int": r"\bSize\b",
 }

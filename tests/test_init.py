@@ -42,5 +42,5 @@ def test_what_a_run_holds_is_an_attribute_and_what_is_worked_out_is_called(kind)
         if isinstance(made, (property, cached_property)) and not name.startswith("_")
     }
     # The first of the scans that a reproduction holds; tables by their names.
-    held = {Reproduction: {"scan"}, ScanResult: {"heads", "curves", "samples", "depth"}}
+    held = {Reproduction: {"scan"}, ScanResult: {"heads", "curves", "samples", "depth", "spans"}}
     assert worked_out == held.get(kind, set())

@@ -11,7 +11,8 @@
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
-    headgauge.read_run("runs/mine")             # any of the four, from its folder
+    headgauge.read_run("runs/mine")             # any of these, from its folder
+    headgauge.export("runs/mine", "csv")        # a scan in the forms that other tools load
 
     rule = headgauge.normalizers.get("entmax", alpha=1.5)
     weights = rule(logits, mask)
@@ -21,8 +22,8 @@ the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.model
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
 `headgauge.ablation` takes them out, `headgauge.validation` tests verdicts against that,
 `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
-the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found and
-`headgauge.report` draws it.
+the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found,
+`headgauge.report` draws it and `headgauge.exports` hands it on.
 Each is imported when it is first used: torch takes seconds.
 """
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         claims,
         engine,
         errors,
+        exports,
         measure,
         models,
         normalizers,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         validation,
     )
     from headgauge.ablation import ablate
+    from headgauge.exports import export
     from headgauge.models import ablated, load
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
@@ -66,6 +69,8 @@ __all__ = [
     "draw",
     "engine",
     "errors",
+    "export",
+    "exports",
     "load",
     "measure",
     "models",
@@ -90,6 +95,7 @@ _FUNCTIONS = {
     "ablate": "ablation",
     "ablated": "models",
     "draw": "report.figures",
+    "export": "exports",
     "load": "models",
     "plot": "report.figures",
     "read_run": "reading",

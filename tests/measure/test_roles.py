@@ -37,8 +37,9 @@ def _measured(name: str, ids: Tensor) -> tuple[Any, pl.DataFrame, dict[str, list
     heads = measure_unit(loaded, unit, settings, task).tables["heads"]
     calls: dict[str, list[Any]] = {}
     inputs = models.model_inputs(loaded, ids[:1])
-    with torch.no_grad(), models.intercept(
-        model, lambda call: calls.setdefault(call.module, []).append(call)
+    with (
+        torch.no_grad(),
+        models.intercept(model, lambda call: calls.setdefault(call.module, []).append(call)),
     ):
         model(**inputs)
     return loaded, heads, calls

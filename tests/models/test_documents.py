@@ -11,7 +11,7 @@ from tokenizers import models as token_models
 
 from headgauge import models
 from headgauge.errors import InputError
-from headgauge.models.documents import document_ids, from_jsonl, from_strings
+from headgauge.models.documents import document_rows, from_jsonl, from_strings
 from headgauge.models.text import at_hand
 from model_families import case
 
@@ -33,7 +33,7 @@ def loaded() -> models.LoadedModel:
 
 
 def _ids(loaded: models.LoadedModel, given: models.Documents, bos: int | None = None) -> Any:
-    return [row.tolist() for row in document_ids(loaded, given, bos)]
+    return [row.ids.tolist() for row in document_rows(loaded, given, bos)]
 
 
 def _lines(*records: Any, chat: bool = False) -> models.Documents:
@@ -63,7 +63,7 @@ def test_a_chat_is_as_the_template_writes_it(loaded: models.LoadedModel) -> None
 def test_a_template_that_cannot(loaded: models.LoadedModel) -> None:
     plain = models.LoadedModel(loaded.model, None, "tiny", "folder", loaded.facts)
     with pytest.raises(InputError, match="tiny has no chat template: leave --chat"):
-        document_ids(plain, from_strings(["hello"], "x", chat=True), None)
+        document_rows(plain, from_strings(["hello"], "x", chat=True), None)
     words: Any = loaded.tokenizer
     strict = hf.PreTrainedTokenizerFast(
         tokenizer_object=words.backend_tokenizer,
@@ -71,7 +71,7 @@ def test_a_template_that_cannot(loaded: models.LoadedModel) -> None:
     )
     given = from_strings(["hello"], "x", chat=True)
     with pytest.raises(InputError, match=r"x, document 1 does not fit .*roles must alternate") as e:
-        document_ids(models.wrap(loaded.model, strict), given, None)
+        document_rows(models.wrap(loaded.model, strict), given, None)
     assert "\n" not in str(e.value)
 
 
@@ -108,8 +108,8 @@ def test_a_line_that_cannot_be_read_is_named(line: str, chat: bool, said: str) -
 
 def test_too_short_for_a_window(loaded: models.LoadedModel) -> None:
     with pytest.raises(InputError, match="line 2 has 1 token: a window needs at least"):
-        document_ids(loaded, _lines({"text": "hello there"}, {"text": "hello"}), None)
-    assert len(document_ids(loaded, _lines({"text": "hello"}), 0)) == 1  # with BOS it has two
+        document_rows(loaded, _lines({"text": "hello there"}, {"text": "hello"}), None)
+    assert len(document_rows(loaded, _lines({"text": "hello"}), 0)) == 1  # with BOS it has two
 
 
 def test_files_are_read_before_a_model(tmp_path: Path) -> None:

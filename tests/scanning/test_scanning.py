@@ -63,7 +63,8 @@ def test_settings_that_make_no_sense(choice: dict[str, Any], line: str) -> None:
 
 
 def test_a_run_without_depth_is_what_it_was_before_there_was_one() -> None:
-    assert not {"depth", "matrix"} & ScanSettings().as_dict().keys()
+    assert not {"depth", "matrix", "spans"} & ScanSettings().as_dict().keys()
+    assert ScanSettings(spans=()).as_dict()["spans"] == ()
     assert ScanSettings(depth=True).as_dict() == ScanSettings().as_dict() | {"depth": True}
     assert scan_task(ScanSettings(depth=True), UnitKey(0, 1024)).depth
     assert not scan_task(ScanSettings(), UnitKey(0, 1024)).depth
@@ -92,6 +93,7 @@ def test_from_python(llama: Any, ids: Tensor) -> None:
 
 def test_with_a_folder_and_without(llama: Any, ids: Tensor, tmp_path: Path) -> None:
     asked: dict[str, Any] = SMALL | {"depth": True, "matrix": ["L1H3", (0, 2)]}
+    asked["spans"] = {"some": [[1, 3], [5, 9]]}
     kept = headgauge.scan(llama, ids, out=tmp_path / "run", **asked)
     alone = headgauge.scan(llama, ids, **asked)
     assert alone.depth is not None
@@ -100,7 +102,9 @@ def test_with_a_folder_and_without(llama: Any, ids: Tensor, tmp_path: Path) -> N
         assert kept.tables[name].equals(table), name
     assert kept.manifest["settings"] == alone.manifest["settings"]
     saved = alone.save(tmp_path / "saved")
-    assert {"depth.parquet", "matrices.parquet"} <= _digests(tmp_path / "run").keys()
+    assert {"depth.parquet", "matrices.parquet", "spans.parquet"} <= _digests(
+        tmp_path / "run"
+    ).keys()
     assert _digests(tmp_path / "run") == _digests(tmp_path / "saved")
     assert saved.folder == tmp_path / "saved"
     assert not (tmp_path / "saved" / "figures").exists()  # a result does not draw

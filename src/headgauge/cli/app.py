@@ -11,6 +11,7 @@ from headgauge.cli import (
     ablate,
     cache,
     claims,
+    export,
     normalizers,
     report,
     reproduce,
@@ -53,6 +54,7 @@ app.command("reproduce")(command(ReproduceOptions, reproduce.run))
 app.command("validate")(command(ValidateOptions, validate.run))
 app.command("simulate")(command(SimulateOptions, simulate.run))
 app.command("report")(report.command)
+app.command("export")(export.command)
 app.command("claims")(claims.command)
 app.command("normalizers")(normalizers.command)
 app.command("cache")(cache.command)

@@ -92,7 +92,7 @@ class Head:
     where: dict[str, Any]
     outputs: np.ndarray | None
     sampler: Sampler
-    around: Surroundings
+    around: Surroundings | None
     facts: dict[str, float | None] = field(default_factory=dict)
 
     def measure(
@@ -116,8 +116,9 @@ class Head:
                 with found.timed("row measures"):
                     parts.append(engine.row_measures(weights, seen, block.logits, block.raw))
                     visible.append(seen.sum(-1).cpu().numpy())
-                with found.timed("roles"):
-                    looks.append(self.around.looks(block))
+                if self.around is not None:
+                    with found.timed("roles"):
+                        looks.append(self.around.looks(block))
                 with found.timed("samples"):
                     found.parts["samples"] += self.sampler.rows(self.where, block)
             for request, means in asked:
@@ -128,6 +129,7 @@ class Head:
         if judged:
             with found.timed("tables"):
                 self._head_row(found, parts, np.concatenate(visible), settings.save_rows)
+        if judged and self.around is not None:
             with found.timed("roles"):
                 for row in found.parts["heads"]:
                     alive = np.concatenate(visible) > 0

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from headgauge import engine, models
 from headgauge.measure.head import Gathered, Head, output_norms
+from headgauge.measure.head_facts import HeadFacts
 from headgauge.measure.requests import CurveRequest, Task
 from headgauge.measure.roles import Surroundings
 from headgauge.measure.samples import Sampler, sampled_places
@@ -85,15 +86,8 @@ class Measurer:
         sampler = Sampler(self._places, count, queries, keys, tokenizer)
         place = {"layer": call.layer, "occurrence": call.occurrence, "module": call.module}
         wanted = self.settings.heads
-        facts, at = self.task.facts, (call.module, call.occurrence)
-        adds = facts.adds.get(call.module)
-        around = Surroundings(
-            call,
-            None if call.cross else queries,
-            facts.projection(self.loaded, call.module),
-            self.streams.of(call),
-            None if adds is None else adds.factor,
-        )
+        around = self._around(call, queries)
+        facts = self.task.facts or HeadFacts()
         heads = [
             Head(
                 call,
@@ -102,7 +96,7 @@ class Measurer:
                 outputs,
                 sampler,
                 around,
-                facts.columns(*at, head),
+                facts.columns(call.module, call.occurrence, head),
             )
             for head in range(call.heads)
             if wanted is None or head in wanted
@@ -116,6 +110,20 @@ class Measurer:
             broken = [head.known(call.queries) for head in heads if head not in sound]
             self.gathered.parts["heads"] += broken
         self._shared = {name: kept for name, kept in self._shared.items() if name[1] != "layer"}
+
+    def _around(self, call: models.ObservedCall, tokens: Tensor) -> Surroundings | None:
+        """What a call's heads stand among, where it is asked what they do."""
+        facts = self.task.facts
+        if facts is None or not self.task.judged:
+            return None
+        adds = facts.adds.get(call.module)
+        return Surroundings(
+            call,
+            None if call.cross else tokens,
+            facts.projection(self.loaded, call.module),
+            self.streams.of(call),
+            None if adds is None else adds.factor,
+        )
 
     def _measuring(self, call: models.ObservedCall, heads: Sequence[Head]) -> Iterator[list[Work]]:
         """The work of a layer in the pieces whose Gram matrices may be held together."""

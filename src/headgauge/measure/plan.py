@@ -86,17 +86,9 @@ def plan_of(
         first = len(units) - settings.windows  # the first window, at the main length
         other = other_reading(loaded, reading.edges.bos, units[first].ids)
         units = (*units[:first], replace(units[first], other=other), *units[first + 1 :])
-    return Plan(
-        source,
-        loaded,
-        reading.text,
-        settings,
-        experiment,
-        units,
-        reading.edges,
-        reading,
-        (*notes, *reading.notes, *said),
-    )
+    notes = (*notes, *reading.notes, *said)
+    read = reading.text, settings, experiment, units, reading.edges, reading
+    return Plan(source, loaded, *read, notes)
 
 
 def fit(

@@ -20,7 +20,7 @@ from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure.settings import UnitSettings
 from headgauge.measure.token_rows import token_rows
-from headgauge.models.documents import Documents, checked_text, document_ids, from_strings
+from headgauge.models.documents import Documents, checked_text, document_rows, from_strings
 from headgauge.models.text import at_hand
 from headgauge.models.windows import check_tokenizer, tokenise
 
@@ -61,7 +61,8 @@ class Reading:
     `whole`: it is read at full length unless another is asked for. `compared`: the reading with BOS
     can be set beside the one without. `longest` and `room` say what limits the windows, `has` says
     it in words; `usual` is the length and the number of windows that is read where nobody says
-    (None: the settings' own).
+    (None: the settings' own). `texts` are the rows as text, where they are any, and `before` is how
+    many tokens stand in a window before those of the text.
     """
 
     rows: tuple[Tensor, ...]
@@ -71,6 +72,8 @@ class Reading:
     compared: bool = False
     whole: bool = False
     notes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    before: int = 0
 
     @property
     def sizes(self) -> list[int]:
@@ -191,7 +194,15 @@ def read(loaded: models.LoadedModel, seen: Seen, bos: str) -> Reading:
     tokens = tokenise(loaded.tokenizer, text.text)
     facts = TextFacts(text.name, text.sha256, _origin(text.origin), text.why, len(tokens))
     edges = models.edges(loaded, cast(models.Bos, bos))
-    return Reading(rows=(tokens,), running=True, text=facts, edges=edges, compared=True)
+    return Reading(
+        rows=(tokens,),
+        running=True,
+        text=facts,
+        edges=edges,
+        compared=True,
+        texts=(text.text,),
+        before=int(edges.bos.put),
+    )
 
 
 def _read_ids(loaded: models.LoadedModel, seen: Tensor | tuple[Tensor, ...]) -> Reading:
@@ -205,7 +216,8 @@ def _read_ids(loaded: models.LoadedModel, seen: Tensor | tuple[Tensor, ...]) -> 
 def _read_documents(loaded: models.LoadedModel, given: Documents, bos: str) -> Reading:
     plain = given.kind == "text"
     edges = models.edges(loaded, cast(models.Bos, bos) if plain else None)
-    rows = tuple(document_ids(loaded, given, edges.bos.id if edges.bos.put else None))
+    written = document_rows(loaded, given, edges.bos.id if edges.bos.put else None)
+    rows = tuple(row.ids for row in written)
     first = edges.bos
     if given.chat:
         put = first.id is not None and all(int(row[0]) == first.id for row in rows)
@@ -227,6 +239,8 @@ def _read_documents(loaded: models.LoadedModel, given: Documents, bos: str) -> R
         edges=replace(edges, bos=first, eos=last),
         compared=plain,
         notes=given.notes,
+        texts=tuple(row.text for row in written if row.text is not None),
+        before=int(plain and first.put),
     )
 
 

@@ -72,19 +72,21 @@ class Ablate:
 class Task:
     """All that is measured in one unit.
 
-    `judged` asks for the measures that need no N, and samples; `depth` for the residual stream
+    `judged` asks for the measures that need no N, and samples, `roles` among them for what heads
+    do; `depth` for the residual stream
     through the layers; `ablate` for the loss without heads. `tables` are those that result beside
     heads, curves and samples, `once` what was made once for all units of the run, `facts` what is
-    known of the heads before.
+    known of the heads before: without it there are no roles.
     """
 
     curves: tuple[CurveRequest, ...]
     probes: tuple[Probe, ...] = ()
     judged: bool = True
+    roles: bool = True
     depth: bool = False
     ablate: Ablate | None = None
     tables: tuple[str, ...] = ()
-    facts: HeadFacts = field(default_factory=HeadFacts)
+    facts: HeadFacts | None = None
     once: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     @property

@@ -97,7 +97,7 @@ def _run(
     progress: Progress | None,
 ) -> Iterator[runs.UnitTables]:
     tasks = {unit.key: replace(plan.task(unit), once=once) for unit in units}
-    if any(task.judged for task in tasks.values()):
+    if any(task.judged and task.roles for task in tasks.values()):
         bos = plan.edges.bos
         facts = known_heads(plan.loaded, bos.id if bos.put else None, plan.settings)
         tasks = {key: replace(task, facts=facts) for key, task in tasks.items()}

@@ -86,7 +86,8 @@ def _measured(
     with ExitStack() as stack:
         vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, task.kinds))
         shown = progress if task.ablate is None else None  # the heads' turn takes much longer
-        adding = [name for name, each in task.facts.adds.items() if each.factor is not None]
+        adds = {} if task.facts is None else task.facts.adds
+        adding = [name for name, each in adds.items() if each.factor is not None]
         streams = stack.enter_context(models.StreamLengths(loaded.model, adding))
         measurer = Measurer(loaded, unit.key, inputs, vectors, streams, settings, task, shown)
         seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))

@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -93,7 +93,14 @@ def from_jsonl(text: str, name: str, origin: str, chat: bool = False) -> Documen
     return Documents(name, tuple(found), origin, "asked for", digest, chat, tuple(notes))
 
 
-def document_ids(loaded: LoadedModel, given: Documents, bos: int | None) -> list[Tensor]:
+class Row(NamedTuple):
+    """What the model reads of a document; `text` is None where it was given as token ids."""
+
+    ids: Tensor
+    text: str | None
+
+
+def document_rows(loaded: LoadedModel, given: Documents, bos: int | None) -> list[Row]:
     """The tokens of every document, with `bos` in front of a plain text unless None."""
     if given.kind == "chat" and getattr(loaded.tokenizer, "chat_template", None) is None:
         raise InputError(f"{loaded.name} has no chat template: leave --chat (chat=True) out")
@@ -109,7 +116,8 @@ def document_ids(loaded: LoadedModel, given: Documents, bos: int | None) -> list
                 f"{document.place} has {len(whole)} token{'s' * (len(whole) != 1)}: a window needs "
                 "at least 2"
             )
-        rows.append(torch.tensor(whole, dtype=torch.long))
+        text = None if given.kind == "ids" else content
+        rows.append(Row(torch.tensor(whole, dtype=torch.long), text))
     return rows
 
 

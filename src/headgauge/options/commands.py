@@ -58,6 +58,12 @@ _bos = partial(
     "BOS in front of each window: auto (as the model's file says, else as its tokenizer does), "
     "always, never.",
 )
+_how = partial(
+    _measured,
+    "mean",
+    "What is put in the place of a head's output: mean (its own over the windows that follow in "
+    "the text), zero.",
+)
 _layers = partial(_measured, None, "Only these layers, such as 0,4-7.", least=0)
 _heads = partial(_measured, None, "Only these heads of each.", least=0)
 _dtype = partial(
@@ -128,6 +134,13 @@ class ScanOptions:
         "Measure too what each head is worth: the rise of the loss with its mean in its place, in "
         "every window (of the longest length). As long as ablate takes.",
     )
+    spans: str | Path | Mapping[str, Any] | None = _measured(
+        None,
+        'How much of its weight each head has on parts of the text: a JSON file, {"name": [start, '
+        "end), …} in characters, and classes of tokens (special ones, image placeholders); "
+        "'classes' for these alone.",
+        typed=str | None,
+    )
     lengths: Sequence[int] | None = _measured(
         None, "Shorter lengths too, such as 128,256,512, for the trend over length.", least=2
     )
@@ -178,11 +191,7 @@ class AblateOptions:
     windows: int | None = _windows()
     offset: int = _offset()
     bos: str = _bos()
-    how: str = _measured(
-        "mean",
-        "What is put in the place of a head's output: mean (its own over the windows that follow "
-        "in the text), zero.",
-    )
+    how: str = _how()
     layers: Sequence[int] | None = _layers()
     heads: Sequence[int] | None = _heads()
     groups: str | Path | Mapping[str, Sequence[Any]] | None = _measured(
@@ -292,17 +301,17 @@ class ValidateOptions:
         None, "Windows of each part. Without it: 2, or what the texts have."
     )
     bos: str = _bos()
-    how: str = _measured("mean", "What is put in the place of a head's output: its mean, or zero.")
+    how: str = _how()
     out: str | Path | None = _kept(
         None, "The run's folder. Without it: runs/validate-MODEL-TEXT-….", typed=Path | None
     )
     dtype: str | None = _dtype()
     device: str | None = _device()
     revision: str | None = _revision()
-    jobs: int = _kept(1, "Processes, each with its own model.")
-    threads: int | None = _kept(None, "Threads of each. Without it: a fair share.")
+    jobs: int = _jobs()
+    threads: int | None = _threads()
     seed: int = _kept(0, "Of random heads, random tokens and sampled rows.")
-    estimate: bool = _kept(False, "Say what the run would need, and do not run.", command_only=True)
+    estimate: bool = _estimate()
     plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()

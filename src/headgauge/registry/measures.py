@@ -413,7 +413,17 @@ CURVES = by_name(
     ),
 )
 CURVE_MEASURES = {name: CURVES[name] for name in ("separability", "distance", "radius")}
-MEASURES = HEAD_MEASURES | CURVE_MEASURES
+SPAN_MEASURES = by_name(
+    mass=Entry("Weight on a span", "", "Σ α over its keys, 0 to 1", "mass", **_SHARE),
+    uniform=Entry(
+        "Weight on a span if uniform",
+        "",
+        "if all visible keys had the same, 0 to 1",
+        "if uniform",
+        **_SHARE,
+    ),
+)
+MEASURES = HEAD_MEASURES | CURVE_MEASURES | SPAN_MEASURES
 BY_LARGEST = [name for name, entry in MEASURES.items() if entry.over_windows == "max"]
 
 # Lemma 1 and Corollary 1: the weights over L, and what bounds the largest.

@@ -19,7 +19,7 @@ from headgauge.report.dynamics import depth, over_time, rows, sphere
 from headgauge.report.effects import effects_figure, worth
 from headgauge.report.figure import Figure, HeatMap
 from headgauge.report.figure_files import save_words
-from headgauge.report.head_maps import ON_REQUEST, head_maps
+from headgauge.report.head_maps import ON_REQUEST, head_maps, spans_figure
 from headgauge.report.page import page, write_page
 from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
 from headgauge.report.validation_figure import validation_figure
@@ -64,6 +64,8 @@ def _scan_figures(result: ScanResult) -> Makers:
         made["effects"] = lambda: effects_figure(worth(result), run)
     if layers is not None:
         made["depth"] = lambda: depth.depth_figure(layers, result.depth_curves(), run)
+    if result.spans is not None and (drawn := spans_figure(result.heads, result.spans, run)):
+        made["spans"] = lambda: drawn
     made["curves"] = partial(curves_figure, result.curves, run)
     return made
 
@@ -95,12 +97,12 @@ def plot(
     """One figure, as matplotlib has them: `plot(result, 3, 5)` is layer 3, head 5, `plot(result,
     name)` the one of that name in figures/, `plot(result)` the overview.
 
-    Names of a scan are such as "heads", "roles", "sink_weight", "separability", "depth" and
-    "curves", a line over N for each head, with effects also "effects", against every measure; of a
-    reproduction "paper", "fig1" to "fig4", "vanishing", "choices", "rules" too, on a `text` (the
-    first unless named); of a simulation "dynamics", "gamma", "swarms", "phase", "rates", "collapse"
-    and "sphere", its end; of a validation "validation". `module` tells attention in one layer
-    apart. `plain` is without the small print.
+    Names of a scan are such as "heads", "roles", "sink_weight", "separability", "depth", "spans",
+    "effects" (against every measure) and "curves", a line over N for each head; of a reproduction
+    "paper", "fig1" to "fig4", "vanishing", "choices", "rules" too, on a `text` (the first unless
+    named); of a simulation "dynamics", "gamma", "swarms", "phase", "rates", "collapse" and
+    "sphere", its end; of a validation "validation". `module` tells attention in one layer apart.
+    `plain` is without the small print.
     """
     if layer is None or isinstance(layer, str):
         found = figures(result, text, plain)

@@ -6,6 +6,7 @@
     entropy, …      one figure for each measure of `heads`; those of `ON_REQUEST` are many, and
                     drawn only where they are asked for
     separability, … one figure for each measure of `curves`, a panel for each N
+    spans           the weight on parts of the text, a panel for each
 
 A choice of vectors and keys other than unit values and visible keys is part of a figure's name, and
 a measure that is null for every head has no figure.
@@ -19,14 +20,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from headgauge.registry.measures import CURVE_MEASURES, HEAD_MEASURES, MEASURES, ROLE_MEASURES
+from headgauge.registry.measures import (
+    CURVE_MEASURES,
+    HEAD_MEASURES,
+    MEASURES,
+    ROLE_MEASURES,
+    number,
+)
 from headgauge.registry.names import USUAL, choice_words
 from headgauge.registry.published import CHOICE
-from headgauge.report.captions import span
+from headgauge.report.captions import longest, span
 from headgauge.report.figure import Axis, Figure, HeatMap, Sentence
 from headgauge.report.head_grid import HeadGrid, cells, head_grid
 from headgauge.runs.schema import HEAD
-from headgauge.scanning.summary import curves_over_windows, heads_over_windows
+from headgauge.scanning.summary import curves_over_windows, heads_over_windows, spans_over_windows
 
 OVERVIEW = ("entropy_share", "sink_weight", "separability", "jacobian_norm", "output_ratio")
 ON_REQUEST = ROLE_MEASURES.keys() - {"effect"}
@@ -139,6 +146,29 @@ def _curve_figure(grid: HeadGrid, curves: pl.DataFrame, name: str, run: str) -> 
     panels = [_map(grid, seen.filter(top_n=n), name, f"N = {n}", "") for n in ns]
     told = f"{MEASURES[name].unit}; {choice_words(curves.select(CHOICE).row(0))}."
     return _figure(name, MEASURES[name].title, grid, panels, run, told=told, box=(9.0, 5.0))
+
+
+def spans_figure(heads: pl.DataFrame, spans: pl.DataFrame, run: str) -> Figure | None:
+    """The weight on each part of the text at the longest length; None where there is none."""
+    _, (heads, spans) = at_longest(heads, spans)
+    grid, panels = head_grid(heads), []
+    for name, own in by_span(spans):
+        uniform = number(own.select(pl.mean("uniform")).item(), "uniform")
+        there = f"tokens: {span(own['tokens'], ' to ')}; if uniform: {uniform}"
+        panels.append(_map(grid, own, "mass", name, there))
+    if not panels:
+        return None
+    told = "Of a row's weights the sum over the keys of each; rows that see none are left out."
+    return _figure("spans", "Weight on spans", grid, panels, run, told=told, box=(9.0, 5.0))
+
+
+def by_span(spans: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """Each span over windows, at the longest length: in the order of the text as far as rows tell,
+    which see what stands before them, then the classes."""
+    by, means = ("kind", "span"), spans_over_windows(longest(spans))
+    seen = pl.max("rows").over(by)
+    ordered = means.sort(pl.col("kind") == "class", -seen, "span", maintain_order=True)
+    return [(own["span"][0], own) for own in ordered.partition_by(by, maintain_order=True)]
 
 
 def _seen(frame: pl.DataFrame, name: str) -> bool:

@@ -52,5 +52,5 @@ def _panel(told: pl.DataFrame, title: str, label: str) -> Panel:
     ticks = tuple(enumerate(names))
     y = Axis("", low=len(rows) - 0.5, high=-0.5, ticks=ticks)
     x = Axis(label, low=0.0, high=1.0)
-    marks = (Mark("x", (0.5,)), Mark("x band", (1 - USEFUL, USEFUL)))
+    marks = (Mark("x band", (1 - USEFUL, USEFUL)), Mark("x", (0.5,)))
     return Panel(title, x, y, tuple(series), marks, empty="none of them was seen")

@@ -68,9 +68,9 @@ def _named_table(result: Validation) -> Table:
         *rows.cells(told, "share", "", lambda row: _interval(row, "smaller")),
         *rows.cells(told, "below random", "control", _share),
         *rows.cells(told, "effect", "effect_named", _effect),
-        *rows.cells(told, "of others", "effect_others", _effect),
+        *rows.cells(told, "others' effect", "effect_others", _effect),
         *rows.cells(told, "zero or less", "none_named", _share),
-        *rows.cells(told, "of others", "none_others", _share),
+        *rows.cells(told, "others zero or less", "none_others", _share),
         *rows.cells(told, "area", "auc", _two),
         *rows.cells(told, "best line", "line_accuracy", _two),
     ]

@@ -14,6 +14,7 @@ Keys = Literal["visible", "all", "off_sink"]  # the keys that count
 Seen = Literal["qkv", "softmax"]
 Side = Literal["query", "key"]
 How = Literal["mean", "zero"]  # what is put in the place of a head's output
+SpanKind = Literal["span", "class"]
 Logits = Literal["scaled", "raw"]
 Panel = Literal["circle", "model"]
 Expected = Literal["printed", "appendix", "upper"]

@@ -81,7 +81,7 @@ def _scan_damage(tables: Frames) -> Iterator[tuple[str, str]]:
     if not {"heads", "curves", "samples"} <= tables.keys():
         return
     counted = {"curves": tables["curves"].filter(pl.col("rows") > 0), "samples": tables["samples"]}
-    counted |= {name: tables[name] for name in ("matrices", "tokens") if name in tables}
+    counted |= {name: tables[name] for name in ("matrices", "tokens", "spans") if name in tables}
     for name, frame in counted.items():
         if frame.join(tables["heads"], on=HEAD, how="anti").height:
             yield name, "it has heads that heads.parquet lacks"

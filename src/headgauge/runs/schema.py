@@ -10,7 +10,18 @@ from typing import Any
 
 import polars as pl
 
-from headgauge.runs.columns import Finite, How, Keys, Logits, Scale, Seen, Side, Vectors, columns
+from headgauge.runs.columns import (
+    Finite,
+    How,
+    Keys,
+    Logits,
+    Scale,
+    Seen,
+    Side,
+    SpanKind,
+    Vectors,
+    columns,
+)
 
 # What names a head: `layer` counts the attention modules in the model's order, and a module that
 # runs more than once per pass (a shared layer) has an `occurrence` for each.
@@ -141,6 +152,17 @@ class TokenRow(OfHead):
     place: int  # in the window
     id: int
     text: str | None  # None without a tokenizer
+
+
+class SpanRow(OfHead):
+    """How much of a head's weight goes to a part of the text, over the rows that see any of it."""
+
+    span: str  # its name
+    kind: SpanKind  # "span": a named part of the text; "class": of tokens, as the tokenizer has it
+    tokens: int  # keys of the window that belong to it
+    rows: int  # query rows that see one of them
+    mass: float | None
+    uniform: float | None
 
 
 class DepthRow(InWindow):
@@ -304,7 +326,7 @@ class MeanRow:
 
 # Only a reproduction has them.
 PAPER = ("paper_curves", "sensitivity", "points", "vanishing", "shared_tokens", "vector_sets")
-ON_REQUEST = ("rows", "matrices", "tokens", "depth", "window_effects", *PAPER)
+ON_REQUEST = ("rows", "matrices", "tokens", "spans", "depth", "window_effects", *PAPER)
 
 _CHOICE = ("top_n", "vectors", "scale", "keys")
 # The type of a table's rows, and what names a row beside its window and head (in `depth`: layer).
@@ -315,6 +337,7 @@ _TABLES: dict[str, tuple[type, tuple[str, ...]]] = {
     "rows": (QueryRow, ("row",)),
     "matrices": (MatrixRow, ("row", "key")),
     "tokens": (TokenRow, ("side", "place")),
+    "spans": (SpanRow, ("kind", "span")),
     "depth": (DepthRow, ()),
     "window_effects": (WindowEffectRow, ("head", "group")),
     "paper_curves": (PaperCurveRow, (*_CHOICE, "rule")),

@@ -13,6 +13,7 @@ from headgauge import runs
 from headgauge.errors import InputError
 from headgauge.measure.bos_check import bos_notes
 from headgauge.measure.effects import effect_notes
+from headgauge.measure.head_facts import why_no_scores
 from headgauge.models import Recognised
 from headgauge.runs.json_files import plain
 from headgauge.runs.manifest import Outlook
@@ -25,7 +26,7 @@ from headgauge.scanning.grounds import Grounds, grounds
 from headgauge.scanning.thresholds import DEFAULT, ROLE_LINES, ROLES, Threshold, read_thresholds
 from headgauge.shown import Shown
 
-SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "depth", "means")
+SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "spans", "depth", "means")
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
 
@@ -56,6 +57,11 @@ class ScanResult(runs.Run, Shown):
     def depth(self) -> pl.DataFrame | None:
         """The residual stream by layer, where it was asked for."""
         return self.tables.get("depth")
+
+    @property
+    def spans(self) -> pl.DataFrame | None:
+        """The weight on parts of the text, where it was asked for."""
+        return self.tables.get("spans")
 
     @staticmethod
     def of(run: runs.Run) -> "ScanResult":
@@ -201,9 +207,25 @@ class ScanResult(runs.Run, Shown):
                 f"{len(tapped)} modules (such as {tapped[0]}) were seen at their softmax alone: "
                 "values and output norms are null, their verdicts incomplete"
             )
+        found += self._missing_roles()
         if self.depth is not None:
             found += depth_prediction.depth_notes(self.depth, self._kind())
         return found + judging.not_judged(self.curves, self.thresholds)
+
+    def _missing_roles(self) -> list[str]:
+        """Why columns that say what a head does are null in all of them."""
+        found, facts = [], self._model()["facts"]
+        if self.heads["induction_score"].is_null().all():
+            known = (facts.get(name) for name in ("kind", "vocabulary", "context_length"))
+            why = why_no_scores(*known) or "no head of it could be seen on repeated random tokens"
+            found.append(f"induction_score and duplicate_score are null: {why}")
+        repeats = self.heads["duplicate_mass"].is_null() & self.heads["self_mass"].is_not_null()
+        if repeats.all() and facts["kind"] == "decoder":
+            found.append(
+                "duplicate_mass and induction_mass are null: no token of the windows occurs twice "
+                "where a row sees both"
+            )
+        return found
 
     def warnings(self) -> list[str]:
         """Why the numbers may be no result: said before any of them, the gravest first."""

@@ -12,11 +12,12 @@ does what is left. `ScanSettings` has every choice that can change a number: wha
 identified by.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import polars as pl
 
@@ -33,9 +34,10 @@ from headgauge.models.head_names import Heads, named_heads
 from headgauge.options import takes
 from headgauge.options.commands import ScanOptions
 from headgauge.runs import UnitKey
-from headgauge.runs.columns import Keys
+from headgauge.runs.columns import How, Keys
 from headgauge.scanning.matrices import check_heads, probes
 from headgauge.scanning.result import ScanResult
+from headgauge.scanning.spans import Marked, Spans, marked_windows, named_spans, probe
 
 KEYS = get_args(Keys)
 OFF_SINK_ROWS = 64  # query rows a head, evenly spread: enough for a mean, a sixteenth of the work
@@ -79,7 +81,9 @@ class ScanSettings(UnitSettings):
     """What a scan measures, and what the paper leaves to choose.
 
     `depth` asks for the residual stream too, layer by layer; `matrix` names the heads whose weights
-    are kept token by token; `effects` asks for the loss without each head.
+    are kept token by token; `effects` asks for the loss without each head, `how` with what in its
+    place; `spans` has the parts of the text whose weight is measured: None for none, () for the
+    classes of tokens alone.
     """
 
     top_ns: tuple[int, ...] = TOP_NS
@@ -89,6 +93,8 @@ class ScanSettings(UnitSettings):
     depth: bool = False
     matrix: Heads = ()
     effects: bool = False
+    how: str = "mean"
+    spans: Spans | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,11 +111,13 @@ class ScanSettings(UnitSettings):
             )
         check_among("vectors", self.vectors, VECTOR_KINDS)
         check_among("keys", self.keys, KEYS)
+        check_among("how", (self.how,), get_args(How))
 
     def as_dict(self) -> dict[str, Any]:
         # A run without them is what it was before there were any: its folder is still taken up.
-        later = ("depth", "matrix", "effects")
-        return {k: v for k, v in super().as_dict().items() if k not in later or v}
+        later = {"depth": False, "matrix": (), "effects": False, "how": "mean", "spans": None}
+        known = super().as_dict().items()
+        return {k: v for k, v in known if k not in later or v != later[k]}
 
 
 def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings:
@@ -139,6 +147,7 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         vectors=_words(asked.vectors),
         keys=("visible", "all") if _words(asked.keys) == ("both",) else _words(asked.keys),
         matrix=() if asked.matrix is None else named_heads("matrix", asked.matrix),
+        spans=named_spans(asked.spans),
         save_rows=asked.rows,
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),
@@ -167,9 +176,11 @@ def _all_lengths(length: Any, shorter: Any, target: int | None) -> tuple[int, ..
     return tuple(sorted({*(max(2, longest // part) for part in (8, 4, 2)), *asked, longest}))
 
 
-def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
+def scan_task(
+    settings: ScanSettings, key: UnitKey, marked: Mapping[int, Marked] | None = None
+) -> Task:
     """What a scan measures, in every unit alike but for the matrices and the effects of heads, of
-    the longest alone."""
+    the longest alone, and the spans, which are `marked` by window."""
     scale = "raw" if settings.raw else "unit"
     asked = product(settings.vectors, settings.keys)
     curves = [CurveRequest(vectors, scale, keys, settings.top_ns) for vectors, keys in asked]
@@ -178,7 +189,9 @@ def scan_task(settings: ScanSettings, key: UnitKey) -> Task:
     longest = key.length == settings.length
     kept = probes(settings.matrix, settings.block_rows) if settings.matrix and longest else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
-    ablate = Ablate("mean") if settings.effects and longest else None
+    if marked is not None:
+        kept, tables = (*kept, probe(marked[key.window], settings.block_rows)), (*tables, "spans")
+    ablate = Ablate(cast(How, settings.how)) if settings.effects and longest else None
     return Task(tuple(curves), kept, depth=settings.depth, ablate=ablate, tables=tables)
 
 
@@ -200,7 +213,7 @@ def _notes(settings: ScanSettings) -> list[str]:
 
 
 def _once(settings: ScanSettings) -> dict[str, Callable[[Plan], pl.DataFrame]]:
-    return {"means": means_table} if settings.effects else {}
+    return {"means": means_table} if settings.effects and settings.how == "mean" else {}
 
 
 SCAN = Experiment(PSEUDOCODE, scan_task, _notes, _once)
@@ -210,7 +223,11 @@ def scan_plan(source: Source, tokens: Tokens | Seen, settings: ScanSettings) -> 
     """A scan before it runs."""
     check_heads(source.open(), settings.matrix, settings.layers, settings.heads)
     plan = make_plan(source, tokens, settings, SCAN)
-    return ablating(plan, "mean") if settings.effects else plan
+    if settings.spans is not None:
+        marked, notes = marked_windows(plan, settings.spans)
+        experiment = replace(plan.experiment, task=partial(scan_task, marked=marked))
+        plan = replace(plan, experiment=experiment, notes=(*plan.notes, *notes))
+    return ablating(plan, settings.how) if settings.effects else plan
 
 
 def run_scan(

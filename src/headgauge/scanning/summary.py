@@ -147,6 +147,11 @@ def curves_over_windows(curves: pl.DataFrame) -> pl.DataFrame:
     return _over_windows(curves, by)
 
 
+def spans_over_windows(spans: pl.DataFrame) -> pl.DataFrame:
+    """One row per length, span and head: its measures over the windows that have the span."""
+    return _over_windows(spans, ["kind", "span", *HEAD, "length"])
+
+
 def depth_over_windows(depth: pl.DataFrame) -> pl.DataFrame:
     """One row per layer: its measures over the windows, and the least and the most of each."""
     means = _over_windows(depth, ["layer"], "module", "scheme").sort("layer")

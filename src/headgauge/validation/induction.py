@@ -17,7 +17,7 @@ from torch import Tensor
 
 from headgauge import models
 from headgauge.measure.unit import Unit
-from headgauge.models.ablation import head_means
+from headgauge.models.ablation import Means
 from headgauge.registry.names import head_name
 
 TOKENS = 64  # random ones, read twice
@@ -32,35 +32,29 @@ Ids = Int[Tensor, "sequences tokens"]
 def induction_rows(
     loaded: models.LoadedModel,
     heads: pl.DataFrame,
-    calibration: Sequence[Unit],
     natural: Sequence[Unit],
     first: int | None,
-    how: str,
+    means: Means | None,
     seed: int,
     progress: Callable[[float], object] | None = None,
 ) -> list[dict[str, Any]]:
     """The rise of the loss without the heads of highest `induction_score` and without random ones
-    of the same layers. `heads` has the score of each; `first` is the BOS in front of a window.
-    A head's mean is that over the windows for `calibration`."""
+    of the same layers. `heads` has the score of each; `first` is the BOS in front of a window,
+    `means` what is put in a head's place, zeros where it is None."""
     repeated = repeated_tokens(loaded, first, np.random.default_rng((seed, TOKENS)))
     windows = [torch.tensor([unit.ids]) for unit in natural]
     best = _highest(heads)
     sets = [best, *_others(heads, best, np.random.default_rng(seed))]
     rows = []
-    with models.in_eval(loaded.model), models.uncompiled(), torch.no_grad():
-        means = None
-        if how == "mean":
-            inputs = (models.model_inputs(loaded, torch.tensor([each.ids])) for each in calibration)
-            means = head_means(loaded, models.output_projections(loaded), inputs)
-        whole = _losses(loaded, repeated, windows)
-        for draw, out in enumerate(sets):
-            with models.ablated(loaded, out, means):
-                without = _losses(loaded, repeated, windows)
-            names = ", ".join(head_name(layer, 0, head) for layer, head in out)
-            repeats, prose = (there - here for there, here in zip(without, whole, strict=True))
-            rows.append({"draw": draw, "heads": names, "repeated": repeats, "natural": prose})
-            if progress is not None:
-                progress((draw + 1) / len(sets))
+    whole = _losses(loaded, repeated, windows)
+    for draw, out in enumerate(sets):
+        with models.ablated(loaded, out, means):
+            without = _losses(loaded, repeated, windows)
+        names = ", ".join(head_name(layer, 0, head) for layer, head in out)
+        repeats, prose = (there - here for there, here in zip(without, whole, strict=True))
+        rows.append({"draw": draw, "heads": names, "repeated": repeats, "natural": prose})
+        if progress is not None:
+            progress((draw + 1) / len(sets))
     return rows
 
 

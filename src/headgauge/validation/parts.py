@@ -2,22 +2,22 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
 from jaxtyping import Bool, Float, Int
 
 from headgauge.errors import InputError
-from headgauge.registry.measures import HEAD_MEASURES
+from headgauge.registry.measures import BY_LARGEST, HEAD_MEASURES
 from headgauge.runs.schema import HEAD
 from headgauge.runs.validation_schema import FIRST
 from headgauge.scanning import ScanResult
-from headgauge.scanning.summary import heads_over_windows
 from headgauge.scanning.thresholds import INCOMPLETE
+from headgauge.scanning.verdicts import numbers
 from headgauge.theory.statistics import below_median
 
 Score = tuple[str, str]  # its kind and its name
-MEASURES = [name for name in (*HEAD_MEASURES, "separability") if name != "effect"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,22 +46,18 @@ class Part:
 
 def read_part(scan: ScanResult) -> Part:
     """A scan that measured effects, as numbers by head over its windows."""
-    measured = heads_over_windows(scan.heads).drop("effect")
-    shown = scan.frame().select(
-        *HEAD, "effect", "effect_error", *set(MEASURES) - set(measured.columns)
-    )
-    heads = measured.join(shown, HEAD).filter(pl.col("effect").is_finite()).sort(HEAD)
+    heads = scan.frame().filter(pl.col("effect").is_finite()).sort(HEAD)
     if heads.is_empty():
         raise InputError("no head of this scan has an effect: scan with effects")
-    scores = {("measure", name): _numbers(heads[name]) for name in MEASURES}
+    heads = heads.select(*HEAD, "effect", "effect_error")
+    scores = {("measure", name): each for name, each in _measures(scan, heads).items()}
     verdicts = scan.verdicts().filter(pl.col("verdict") != INCOMPLETE)
-    named = {"verdict": verdicts} | ({"role": scan.roles()} if hasattr(scan, "roles") else {})
+    roles: Any = getattr(scan, "roles", None)
+    named = {"verdict": verdicts} | ({} if roles is None else {"role": roles().drop_nulls("role")})
     for kind, frame in named.items():
-        for name in frame[kind].unique(maintain_order=True).sort():
-            held = heads.join(
-                frame.filter(pl.col(kind) == name).with_columns(held=1.0), HEAD, "left"
-            )
-            scores[kind, name] = held.sort(HEAD)["held"].fill_null(0.0).to_numpy()
+        for name in frame[kind].unique().sort():
+            held = frame.filter(pl.col(kind) == name).select(*HEAD, number=1.0)
+            scores[kind, name] = np.nan_to_num(_numbers(heads, held))
     behind = {}
     for each in {threshold.verdict for threshold in scan.thresholds}:
         measures = {other.measure for other in scan.thresholds if other.verdict == each}
@@ -72,12 +68,28 @@ def read_part(scan: ScanResult) -> Part:
         heads.select(HEAD),
         scan.heads["window"].n_unique(),
         groups.to_series().to_numpy(),
-        _numbers(heads["effect"]),
-        _numbers(heads["effect_error"]),
+        _numbers(heads, heads.select(*HEAD, number="effect")),
+        _numbers(heads, heads.select(*HEAD, number="effect_error")),
         scores,
         behind,
     )
 
 
-def _numbers(column: pl.Series) -> Float[np.ndarray, "heads"]:
-    return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+def _measures(scan: ScanResult, heads: pl.DataFrame) -> dict[str, Float[np.ndarray, "heads"]]:
+    """Every measure of a head over the windows; of the curves those that a verdict is judged by."""
+    asked = [(name, {}) for name in HEAD_MEASURES if name != "effect"]
+    asked += [(each.measure, each.choice) for each in scan.thresholds if each.choice]
+    found = numbers(scan.heads, scan.curves, asked).group_by(*HEAD, "place")
+    means = found.agg(mean=pl.mean("number"), largest=pl.max("number"))
+    measured = {}
+    for place, (name, _) in enumerate(asked):
+        over_windows = "largest" if name in BY_LARGEST else "mean"
+        own = means.filter(place=place).select(*HEAD, number=over_windows)
+        measured[name] = _numbers(heads, own)
+    return measured
+
+
+def _numbers(heads: pl.DataFrame, found: pl.DataFrame) -> Float[np.ndarray, "heads"]:
+    """In the order of the heads; NaN where there is none."""
+    ordered = heads.select(HEAD).join(found, HEAD, "left", maintain_order="left")
+    return ordered["number"].cast(pl.Float64).fill_null(float("nan")).to_numpy()

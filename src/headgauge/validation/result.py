@@ -64,14 +64,15 @@ class Validation(Shown):
             row = {"kind": kind, "name": name, "word": limits.decide(ends), "statistic": by}
             for part in JUDGING:
                 here = own.filter(part=part).to_dicts() or [{}]
-                row |= {f"{part}": here[0].get(by), f"{part} named": here[0].get("named")}
+                row |= {part: here[0].get(by), f"{part} named": here[0].get("named")}
                 row |= {f"{part} {end}": here[0].get(f"{by}_adjusted_{end}") for end in _ENDS}
             rows.append(row)
-        numbers = [f"{part}{end}" for part in JUDGING for end in ("", " low", " high")]
-        types = dict.fromkeys(numbers, pl.Float64)
-        types |= dict.fromkeys((f"{part} named" for part in JUDGING), pl.Int64)
-        found = pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
-        order = pl.col("kind").replace_strict({kind: place for place, kind in enumerate(KINDS)})
+        types: dict[str, Any] = dict.fromkeys(("kind", "name", "word", "statistic"), pl.String)
+        for part in JUDGING:
+            types |= {part: pl.Float64, f"{part} named": pl.Int64}
+            types |= {f"{part} {end}": pl.Float64 for end in _ENDS}
+        found = pl.DataFrame(rows, schema=types)
+        order = pl.col("kind").cast(pl.Enum(KINDS))
         far = (pl.mean_horizontal(*JUDGING) - 0.5).abs()
         return found.sort(order, far, descending=[False, True], nulls_last=True)
 
@@ -81,8 +82,9 @@ class Validation(Shown):
         texts = dict.fromkeys(_known(scan, "data")["name"] for scan in self.parts.values())
         windows = first.heads["window"].n_unique()
         return (
-            f"{_known(first, 'model')['name']}, {listed(list(texts))}, L = {first.heads['length'].max()}, {windows} windows a part, heads replaced by "
-            f"{'their means' if how == 'mean' else 'zeros'}"
+            f"{_known(first, 'model')['name']}, {listed(list(texts))}, "
+            f"L = {first.heads['length'].max()}, {windows} window{'s' * (windows > 1)} a part, "
+            f"heads replaced by {'their means' if how == 'mean' else 'zeros'}"
         )
 
     def stands(self) -> list[str]:
@@ -132,8 +134,7 @@ class Validation(Shown):
 
     def warnings(self) -> list[str]:
         """Why the numbers may be no result: said before any of them."""
-        found = [line for scan in self.parts.values() for line in scan.warnings()]
-        return list(dict.fromkeys(found))
+        return self.parts[PARTS[0]].warnings()
 
     def notes(self) -> list[str]:
         """What a reader must know, the warnings first."""

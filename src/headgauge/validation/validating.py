@@ -14,15 +14,17 @@ half and of a second text. Each part is an ordinary scan with effects:
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from headgauge import models
 from headgauge.errors import InputError
+from headgauge.measure.calibration import ablating
+from headgauge.measure.effects import means_by_head
 from headgauge.measure.plan import Model, Plan, fit, plan_of, source_of
 from headgauge.measure.reading import Reading, Tokens, look_at, read
-from headgauge.measure.unit import Source
+from headgauge.measure.unit import Source, settled
 from headgauge.options import takes
 from headgauge.options.commands import ScanOptions, ValidateOptions
 from headgauge.runs import VALIDATION, RunFolder, frame_schema, manifest
@@ -30,6 +32,7 @@ from headgauge.runs.validation_schema import PARTS
 from headgauge.scanning import ScanResult, ScanSettings, run_scan, scan_settings
 from headgauge.scanning.scanning import SCAN
 from headgauge.scanning.summary import heads_over_windows
+from headgauge.threads import in_turn
 from headgauge.validation.induction import induction_rows, why_not
 from headgauge.validation.parts import read_part
 from headgauge.validation.result import Validation, part_folder
@@ -68,12 +71,15 @@ class ValidationPlan:
     """A validation before it runs: a scan for each part."""
 
     parts: dict[str, Plan]
-    how: str
     notes: tuple[str, ...]
 
     @property
     def first(self) -> Plan:
         return self.parts[PARTS[0]]
+
+    @property
+    def settings(self) -> ScanSettings:
+        return cast(ScanSettings, self.first.settings)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -82,7 +88,7 @@ class ValidationPlan:
         texts = {
             name: each["text"] | {"offset": each["offset"]} for name, each in identities.items()
         }
-        return self.first.identity | {"parts": texts, "how": self.how}
+        return self.first.identity | {"parts": texts, "how": self.settings.how}
 
 
 def make_validation(source: Source, texts: Sequence[Any], asked: ValidateOptions) -> ValidationPlan:
@@ -109,7 +115,9 @@ def make_validation(source: Source, texts: Sequence[Any], asked: ValidateOptions
     settings, notes = fit(settings, loaded, [_first_half(readings[0], half), *readings[1:]])
     places = zip(PARTS, (0, half, 0), (readings[0], *readings), strict=False)
     plans = {
-        name: plan_of(source, reading, replace(settings, offset=offset), SCAN, notes)
+        name: ablating(
+            plan_of(source, reading, replace(settings, offset=offset), SCAN, notes), settings.how
+        )
         for name, offset, reading in places
     }
     said = []
@@ -117,18 +125,16 @@ def make_validation(source: Source, texts: Sequence[Any], asked: ValidateOptions
         said.append("one text: no second judges, so the words stand on its second half alone")
     if len(models.attention_modules(loaded.model)) == 1:
         said.append("one layer: there is no interval over layers, and nothing is decided")
-    return ValidationPlan(plans, asked.how, tuple(said))
+    return ValidationPlan(plans, tuple(said))
 
 
 def _settings(asked: ValidateOptions) -> ScanSettings:
     """Those of a scan with effects, of the sizes that a validation has."""
     same = ("bos", "seed", "threads", "jobs", "length", "windows", "out")
-    settings = scan_settings(
-        ScanOptions(effects=asked.how, **{name: getattr(asked, name) for name in same})
-    )
-    usual = {} if asked.length is not None else {"lengths": (LENGTH,)}
+    scanned = ScanOptions(effects=True, **{name: getattr(asked, name) for name in same})
+    usual: dict[str, Any] = {} if asked.length is not None else {"lengths": (LENGTH,)}
     usual |= {} if asked.windows is not None else {"windows": WINDOWS}
-    return replace(settings, **usual)
+    return replace(scan_settings(scanned), how=asked.how, **usual)
 
 
 def _first_half(reading: Reading, half: int) -> Reading:
@@ -149,7 +155,7 @@ def run_validation(
             plan.first.identity["model"]["device"],
             research_type=RESEARCH_TYPE,
             pseudocode=plan.first.experiment.pseudocode,
-            seeds={"validation": plan.first.settings.seed},
+            seeds={"validation": plan.settings.seed},
         ),
     )
     if out is not None:
@@ -161,7 +167,7 @@ def run_validation(
         where = None if out is None else Path(out) / part_folder(name)
         scans[name] = run_scan(part, where, jobs, next(shares))
     parts = {name: read_part(scan) for name, scan in scans.items()}
-    notes, seed = [*plan.notes], plan.first.settings.seed
+    notes, seed = [*plan.notes], plan.settings.seed
     rows = {"reliability": reliability_rows(parts), "scores": score_rows(parts, seed)}
     heads = heads_over_windows(scans[PARTS[0]].heads)
     lacking = why_not(plan.first.loaded, heads)
@@ -170,10 +176,14 @@ def run_validation(
     if folder is not None and folder.has("induction"):
         tables["induction"] = folder.read("induction")
     else:
-        found = [] if lacking else _induction(plan, heads, next(shares))
+        found = (
+            []
+            if lacking
+            else _induction(plan, heads, scans[PARTS[0]].tables.get("means"), next(shares))
+        )
         tables["induction"] = _table("induction", found)
-    notes += [note for scan in scans.values() for note in scan.notes()]
-    made["notes"] = notes = list(dict.fromkeys(notes))
+    said = (note for each in scans.values() for note in each.notes() if note not in each.warnings())
+    made["notes"] = notes = list(dict.fromkeys([*notes, *said]))
     result = Validation(made, scans, tables)
     if folder is None or out is None:
         return result
@@ -184,19 +194,22 @@ def run_validation(
 
 
 def _induction(
-    plan: ValidationPlan, heads: pl.DataFrame, progress: Progress | None
+    plan: ValidationPlan,
+    heads: pl.DataFrame,
+    means: pl.DataFrame | None,
+    progress: Progress | None,
 ) -> list[dict[str, Any]]:
-    bos, judging = plan.first.edges.bos, plan.parts[PARTS[1]]
-    return induction_rows(
-        plan.first.loaded,
-        heads.select("layer", "head", "induction_score"),
-        plan.first.units,
-        judging.units,
-        bos.id if bos.put else None,
-        plan.how,
-        plan.first.settings.seed,
-        progress,
-    )
+    loaded, bos = plan.first.loaded, plan.first.edges.bos
+    with in_turn(), settled(loaded.model, plan.settings):
+        return induction_rows(
+            loaded,
+            heads.select("layer", "head", "induction_score"),
+            plan.parts[PARTS[1]].units,
+            bos.id if bos.put else None,
+            None if means is None else means_by_head(means),
+            plan.settings.seed,
+            progress,
+        )
 
 
 def _table(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from headgauge.report.head_grid import Head, head_grid
 from headgauge.report.head_maps import at_longest, by_choice, some_ns
 from headgauge.report.page.matrix import matrices_part
 from headgauge.report.page.parts import Column, Part, filter_by, table
+from headgauge.report.page.spans import spans_part
 from headgauge.report.page.values import column, columns, plain
 from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
@@ -74,6 +75,7 @@ def heads_part(scan: ScanResult) -> Part:
         "over_n": list(measures.CURVE_MEASURES) if drawn else [],
         "figure": plain(head_template()) if drawn else None,
         "samples": _samples(samples, number_of),
+        "spans": spans_part(scan.spans, number_of),
         **matrices_part(scan.tables, number_of),
     }
 

@@ -13,6 +13,7 @@ from headgauge.report.effects import effects_template, worth
 from headgauge.report.page import parts
 from headgauge.report.page.heads import heads_part
 from headgauge.report.page.parts import Column, Page, Part, opening, plural, section, text
+from headgauge.report.page.spans import spans_section
 from headgauge.report.page.values import column, plain
 from headgauge.report.tables import span_words, threshold_words, worth_words
 from headgauge.scanning import ScanResult
@@ -70,7 +71,7 @@ def _remedies(scan: ScanResult) -> list[Part | None]:
 def scan_sections(scan: ScanResult, on: str = "") -> list[Part | None]:
     heads = heads_part(scan)
     shown = section("heads", "Heads", f"Heads{on}", heads)
-    return [shown, _effects(scan, heads), _depth(scan), _outlook(scan)]
+    return [shown, _effects(scan, heads), spans_section(scan), _depth(scan), _outlook(scan)]
 
 
 def _effects(scan: ScanResult, heads: Part) -> Part | None:

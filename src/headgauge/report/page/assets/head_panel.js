@@ -43,6 +43,7 @@ function showHead(panel, number, curves) {
     headMeasures(heads, number),
     ...similarHeads(heads, number),
     ...(drawn ? [el('h4', null, `Over N: ${curves.words}`), figure.whole] : []),
+    ...headSpans(heads, number),
     el('h4', null, 'What it looks at'),
     ...headSamples(heads, number),
     ...headMatrix(heads, number),
@@ -184,6 +185,19 @@ function headMeasures(heads, number) {
     ...windows.map((title) => ({ title, kind: 'own' })),
   ];
   return table({ label: `Measures of ${heads.names[number]}`, look: 'dense', columns, rows }).whole;
+}
+
+// Its weight on parts of the text, beside what they would have if all keys had the same.
+function headSpans({ spans, names }, number) {
+  const rows = spans.map(({ name, mass, uniform }) => [name, mass[number], uniform[number]]);
+  if (!rows.length) return [];
+  const columns = [
+    { title: 'Span' },
+    { title: 'Weight', kind: 'fixed', digits: 3 },
+    { title: 'If uniform', kind: 'fixed', digits: 3 },
+  ];
+  const label = `Spans of ${names[number]}`;
+  return [el('h4', null, 'Spans'), table({ label, look: 'dense', columns, rows }).whole];
 }
 
 function headSamples(heads, number) {
