@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,7 +20,7 @@ def heads() -> pl.DataFrame:
 
 
 def test_every_measure_has_a_panel_and_every_head_a_point(heads):
-    figure = effects_figure(heads, "the run")
+    figure: Any = effects_figure(heads, "the run")
     wanted = [MEASURES[name].title for names in GROUPS.values() for name in names]
     assert sorted([*wanted, "Separability N_s/N"]) == sorted(each.title for each in figure.panels)
     (panel,) = [each for each in figure.panels if each.title == "Sink weight"]
@@ -34,9 +36,10 @@ def test_every_measure_has_a_panel_and_every_head_a_point(heads):
 
 
 def test_a_page_takes_the_same_points_from_the_columns_it_has(heads):
-    figure = effects_figure(heads, "")
+    figure: Any = effects_figure(heads, "")
     template, rows = effects_template(heads)
-    for panel, named in zip(figure.panels, template.panels, strict=True):
+    shown: Any = template.panels
+    for panel, named in zip(figure.panels, shown, strict=True):
         for series, other in zip(panel.series, named.series, strict=True):
             for values, column in ((series.x, other.x), (series.y, other.y)):
                 assert values == [heads[column][row] for row in rows[other.name]]
@@ -45,26 +48,28 @@ def test_a_page_takes_the_same_points_from_the_columns_it_has(heads):
             ]
 
 
-def test_the_first_layer_is_alone_and_the_others_are_in_four_parts():
+def test_layer_0_is_alone_and_the_others_are_in_four_parts():
     heads = pl.DataFrame({"layer": [layer for layer in range(30) for _ in range(2)]})
     rows = layer_rows(heads)
     assert list(rows) == [
         *("layer 0", "layers 1 to 8", "layers 9 to 16", "layers 17 to 24", "layers 25 to 29"),
     ]
     assert rows["layer 0"] == [0, 1]
-    assert sorted(sum(rows.values(), [])) == list(range(60))
+    assert sorted(row for own in rows.values() for row in own) == list(range(60))
     assert list(layer_rows(heads.head(2))) == ["layer 0"]
+    later = layer_rows(heads.filter(pl.col("layer") > 24))
+    assert list(later) == ["layers 25 to 26", "layers 27 to 28", "layer 29"]
 
 
 def test_the_axis_is_linear_around_zero_and_logarithmic_beyond(heads):
-    figure = effects_figure(heads, "")
+    figure: Any = effects_figure(heads, "")
     axis = figure.panels[0].y
     assert axis.low < -0.0095 < 1.0005 < axis.high
     assert [label for _, label in axis.ticks] == ["0", "0.1", "1"]
     axes = draw(replace(figure, panels=figure.panels[:1])).axes[0]
     place = axes.transData.transform
     ups = [place((1.5, value))[1] for value in (0.0, 1e-4, 2e-4, 0.1, 1.0)]
-    steps = [after - before for before, after in zip(ups, ups[1:], strict=False)]
+    steps = [after - before for before, after in pairwise(ups)]
     assert steps[1] == pytest.approx(steps[0], rel=1e-3)
     width = axis.linear
     assert steps[3] / steps[0] == pytest.approx(
@@ -73,6 +78,6 @@ def test_the_axis_is_linear_around_zero_and_logarithmic_beyond(heads):
 
 
 def test_heads_without_any_effect_have_a_plain_axis(heads):
-    figure = effects_figure(heads.with_columns(effect=pl.lit(0.0)), "")
+    figure: Any = effects_figure(heads.with_columns(effect=pl.lit(0.0)), "")
     assert figure.panels[0].y.linear is None
     draw(replace(figure, panels=figure.panels[:1]))

@@ -44,7 +44,8 @@ def test_heads_without_numbers_are_like_nobody():
 
 def test_remedies_name_the_heads_farthest_beyond_with_their_own_numbers():
     rows = [head(layer, 1, sink_weight=0.4 + layer / 10) for layer in range(5)]
-    found = remedies(frames(*rows, head(5, 0), head(6, 2, separability=0.2))[2])
+    table, _, judged = frames(*rows, head(5, 0), head(6, 2, separability=0.2))
+    found = remedies(judged, table)
     assert found["verdict"].to_list() == ["saturated", "sink", "healthy"]
     sink = found.row(1, named=True)
     assert (sink["heads"], sink["threshold"]) == (5, 0.3)
@@ -78,6 +79,7 @@ def test_without_a_fault_or_with_one_window_a_finding_says_so():
 
 def test_what_is_missing_is_one_row_whatever_it_is():
     rows = [head(0, 0, separability=None), head(0, 1, separability=None, sink_weight=None)]
-    found = remedies(frames(*rows, head(0, 2))[2])
+    table, _, judged = frames(*rows, head(0, 2))
+    found = remedies(judged, table)
     assert found["verdict"].to_list() == ["incomplete", "healthy"]
     assert found.select("heads", "share").rows() == [(2, 2 / 3), (1, 1 / 3)]

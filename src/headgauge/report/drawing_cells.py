@@ -149,7 +149,8 @@ def _beyond(extend: str, entry: Entry) -> str:
 
 
 def cell_entries(panel: HeatMap) -> list[tuple[str, str, Any]]:
-    """The legend: each verdict or role there is, with its letter and count; last, what hatching means."""
+    """The legend: each verdict or role there is, with letter and count; last, what hatching
+    means."""
     counted = Counter(name for name, *_ in panel.stripes())
     found: list[tuple[str, str, Any]] = []
     for name in dict.fromkeys([*VERDICTS, *ROLES, *counted]):

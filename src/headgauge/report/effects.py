@@ -1,7 +1,8 @@
 """What heads are worth against every measure of them: a panel a measure, a point a head."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from statistics import median
 from typing import cast
 
 import polars as pl
@@ -18,7 +19,7 @@ from headgauge.scanning.verdicts import derived
 
 # The paper's own measure has its N from the threshold of `saturated`.
 _MEASURES = {**GROUPS, "Weights and outputs": (*GROUPS["Weights and outputs"], "separability")}
-# The first layer is apart: what is true of it is often not true elsewhere.
+# Layer 0 is apart: what is true of it is often not true elsewhere.
 _FIRST = Look(RED, "none", "diamond", size=0.9)
 _LATER = (
     Look(ORANGE, "none", "square", size=0.6, opacity=0.75),
@@ -28,7 +29,7 @@ _LATER = (
 )
 _TICKS = 4  # on either side of zero
 
-Column = Callable[[str, Sequence[int]], Values]  # its values in these rows, or its name
+Column = Callable[[str, list[int]], Values]  # its values in these rows, or its name
 
 
 def worth(scan: ScanResult) -> pl.DataFrame:
@@ -54,11 +55,12 @@ def effects_template(heads: pl.DataFrame) -> tuple[Figure, dict[str, list[int]]]
 
 
 def layer_rows(heads: pl.DataFrame) -> dict[str, list[int]]:
-    """Rows by layers: the first alone, the others in up to four parts."""
+    """Rows by layers: layer 0 alone, the others in up to four parts."""
     layers = heads["layer"].unique().sort().to_list()
-    size = max(1, math.ceil((len(layers) - 1) / len(_LATER)))
-    starts = range(1, len(layers), size)
-    parts = [layers[:1], *(layers[start : start + size] for start in starts)]
+    apart = layers[:1] if layers[0] == 0 else []
+    size = max(1, math.ceil((len(layers) - len(apart)) / len(_LATER)))
+    starts = range(len(apart), len(layers), size)
+    parts = [part for part in (apart, *(layers[at : at + size] for at in starts)) if part]
     return {
         f"layer {part[0]}" if len(part) == 1 else f"layers {part[0]} to {part[-1]}": [
             row for row, layer in enumerate(heads["layer"]) if layer in part
@@ -74,6 +76,7 @@ def _figure(heads: pl.DataFrame, column: Column, run: str) -> Figure:
     }
     groups = {group: names for group, names in known.items() if names}
     y, series = _effect_axis(heads["effect"]), layer_rows(heads)
+    looks = (_FIRST, *_LATER) if "layer 0" in series else _LATER
     facts = {"head": "head_name", "standard error": "effect_error"}
     panels = tuple(
         Panel(
@@ -89,7 +92,7 @@ def _figure(heads: pl.DataFrame, column: Column, run: str) -> Figure:
                     column("effect", rows),
                     facts={words: column(each, rows) for words, each in facts.items()},
                 )
-                for (layers, rows), look in zip(series.items(), (_FIRST, *_LATER), strict=False)
+                for (layers, rows), look in zip(series.items(), looks, strict=False)
             ),
             (Mark("y", (0.0,)),),
             at={"measures": group},
@@ -103,33 +106,24 @@ def _figure(heads: pl.DataFrame, column: Column, run: str) -> Figure:
     told = f"A point a head. Effect: {MEASURES['effect'].unit}"
     if y.linear is not None:
         told += f"; its axis is linear up to about {y.linear:g}, logarithmic beyond"
-    caption = (Sentence(f"{told}."), Sentence("The first layer stands apart."))
+    caption = (Sentence(f"{told}."),)
     title = "What a head is worth, against each measure of it"
     return Figure("effects", title, panels, 4, (chosen,), caption, run, 9.2, 1.1)
 
 
 def _effect_axis(effects: pl.Series) -> Axis:
     """A few heads have most of the effect, and either sign occurs."""
-    values = [abs(value) for value in effects.drop_nulls() if value]
-    label = "effect"
-    if not values:
-        return Axis(label, label)
-    linear = 10.0 ** math.floor(math.log10(pl.Series(values).median()))
-    ends = [math.asinh(cast(float, each) / linear) for each in (effects.min(), effects.max())]
-    room = 0.05 * (max(*ends, 0.0) - min(*ends, 0.0))
-    low, high = (
-        linear * math.sinh(each) for each in (min(*ends, 0.0) - room, max(*ends, 0.0) + room)
-    )
-    first, last = (round(math.log10(each)) for each in (linear, max(values)))
+    values: list[float] = [0.0, *effects.drop_nulls().to_list()]
+    sizes = [abs(value) for value in values if value]
+    if not sizes:
+        return Axis("effect", "effect")
+    first, last = (math.floor(math.log10(size)) for size in (median(sizes), max(sizes)))
+    linear = 10.0**first
+    ends = [math.asinh(end / linear) for end in (min(values), max(values))]
+    room = 0.05 * (ends[1] - ends[0])
+    low, high = linear * math.sinh(ends[0] - room), linear * math.sinh(ends[1] + room)
     first += first < last  # beside zero there is no room
     powers = [10.0**power for power in range(first, last + 1, 1 + (last - first) // _TICKS)]
-    ticks = [0.0, *(sign * power for power in powers for sign in (-1, 1))]
-    shown = tuple((each, f"{each:g}".replace("-", "−")) for each in sorted(ticks))
-    return Axis(
-        label,
-        label,
-        linear=linear,
-        low=low,
-        high=high,
-        ticks=tuple(each for each in shown if low <= each[0] <= high),
-    )
+    ticks = [*(-power for power in reversed(powers)), 0.0, *powers]
+    shown = tuple((at, f"{at:g}".replace("-", "−")) for at in ticks if low <= at <= high)
+    return Axis("effect", "effect", linear=linear, low=low, high=high, ticks=shown)

@@ -105,9 +105,9 @@ class Panel:
 @dataclass(frozen=True)
 class HeatMap:
     """Cells by row and column. `values` has a list per row, None where there is no number;
-    `absent` names the cells that cannot have one. `verdicts` (or roles) stand in place of values: a
-    stripe each, with its colour and letter from the registry. `blocks` are rows that belong together:
-    (name, first, after the last)."""
+    `absent` names the cells that cannot have one. `verdicts` (or roles) stand in place of values:
+    a stripe each, with its colour and letter from the registry. `blocks` are rows that belong
+    together: (name, first, after the last)."""
 
     title: str
     x: Axis

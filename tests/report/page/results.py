@@ -161,7 +161,7 @@ def head_rows(windows: int = WINDOWS, effects: bool = False) -> pl.DataFrame:
         | {"max_logit": 3.0 + place["window"], "jacobian_norm": 0.25, "sharpness": 1.5}
         | {"sharp_rows": 0.5, "output_norm": 2.0, "output_ratio": 1.0 + place["head"] / 10}
         # Head 3 is induction's, the last layer rests, head 2 looks far: the others are mixed.
-        | {name: (1 + place["head"]) / 10 for name in ROLE_MEASURES}
+        | dict.fromkeys(ROLE_MEASURES, (1 + place["head"]) / 10)
         | {"first_value_ratio": 0.0, "sink_output_share": 0.05}
         | {"effect": effect(place["layer"], place["head"], place["window"]) if effects else None}
         for place in _places(windows)

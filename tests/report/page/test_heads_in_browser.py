@@ -231,7 +231,8 @@ def test_effects_have_a_middle_an_error_and_a_figure_without_a_second_copy(scan)
     assert later == pytest.approx({0.1: -0.0095, 0.2: 0.0005, 0.3: 0.0105, 0.4: 0.0205})
     # Linear around zero, logarithmic beyond: 1 is not so far from .02 as it would be.
     drawn = scan.run(
-        "return [...document.querySelectorAll(arguments[0])].map(e => [e.dataset.y, e.getBBox().y])",
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".map(e => [e.dataset.y, e.getBBox().y])",
         f"{mass} .marker",
     )
     at = {round(float(y), 4): top for y, top in drawn}
