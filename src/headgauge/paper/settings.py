@@ -35,6 +35,7 @@ from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rul
 from headgauge.registry.published import DISTANCE_N, LARGEST_N, LENGTHS
 from headgauge.runs import UnitKey
 from headgauge.runs.schema import PAPER
+from headgauge.scanning.scanning import off_sink_curves
 
 QUICK_LENGTH = 512
 # Where not every N is measured; those of Figures 2b and 3 are among them.
@@ -169,7 +170,8 @@ def task(settings: ReproduceSettings, key: UnitKey) -> Task:
         return Task(_wanted(curves, key), judged=False, tables=PAPER)
     probes = [assumptions.vanishing_probe(settings.vanishing_rows, rules)]
     if longest:
-        curves.insert(0, CurveRequest("value", "unit", "visible", TOP_NS))
+        judged = CurveRequest("value", "unit", "visible", TOP_NS)
+        curves = [judged, *off_sink_curves(("value",), "unit", TOP_NS), *curves]
     if longest and first:
         probes += _probes(settings, (settings.seed, key.window, key.length))
     return Task(_wanted(curves, key), tuple(probes), longest, tables=PAPER)
