@@ -40,7 +40,8 @@ _EXPLAINED = {
 }
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
-    "str": r"\b(Vectors|Scale|Keys|Seen|Side|SpanKind|Logits|Panel|Expected|Weights|Scheme|NotFinite)\b",
+    "str": r"\b(Vectors|Scale|Keys|Seen|Side|SpanKind|Logits|Panel|Expected|Weights|Scheme"
+    r"|NotFinite)\b",
     "float": r"\b(Finite|Place|Share|Part)\b",
     "int": r"\bSize\b",
 }

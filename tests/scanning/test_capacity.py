@@ -22,7 +22,7 @@ def tables(
     lengths=LENGTHS, windows: int = 1, **laws: Callable[[int, int], float | None]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """One head whose measures are functions of length and window."""
-    choice = {"top_n": 16, "vectors": "value", "scale": "unit", "keys": "visible"}
+    choice = {"top_n": 16, "vectors": "value", "scale": "unit", "keys": "off_sink"}
     plain = {
         "entropy": 1.0,
         "entropy_share": 0.3,
@@ -32,6 +32,7 @@ def tables(
         "jacobian_norm": 0.2,
         "sharpness": 1.0,
         "output_ratio": 1.0,
+        "first_value_ratio": 0.0,
         "separability": 0.8,
         "distance": 5.0,
     }
@@ -228,23 +229,30 @@ def test_a_target_and_two_lengths_are_needed():
 def test_one_row_per_head_measure_and_choice_of_a_threshold():
     table = capacity(*tables(windows=2), 2048)
     assert table["measure"].to_list() == list(LAWS)
-    assert table["top_n"].to_list() == [None] * 8 + [16, 16]
+    assert table["top_n"].to_list() == [None] * 10 + [16, 16]
 
 
 def test_the_outlook_counts_now_then_certainly_and_possibly():
-    rough = dict(zip(LENGTHS, (0.2, 0.35, 0.2, 0.35), strict=True))
+    rough = dict(zip(LENGTHS, (0.4, 0.55, 0.4, 0.55), strict=True))
     frames = heads_of(
         tables(sink_weight=lambda L, _: 0.8),  # stays a sink
-        tables(sink_weight=lambda L, _: 0.05 + 0.05 * math.log2(L / 64)),  # will be one: .3 + …
-        tables(sink_weight=lambda L, _: 0.35 - 0.02 * math.log2(L / 256)),  # ceases to be one
+        tables(sink_weight=lambda L, _: 0.25 + 0.05 * math.log2(L / 64)),  # will be one: .5 + …
+        tables(sink_weight=lambda L, _: 0.55 - 0.02 * math.log2(L / 256)),  # ceases to be one
         tables(sink_weight=lambda L, _: rough[L], jacobian_norm=lambda L, _: 0.4),
         tables(sink_weight=lambda L, _: None, output_ratio=lambda L, _: 0.5),
     )
     found = outlook(capacity(*frames, 4096))
     rows = {row["verdict"]: row for row in found.iter_rows(named=True)}
-    assert list(rows) == ["saturated", "diffuse", "sink", "unstable", "inactive"]
-    # Now: .8, .25, .31, .35. At 4096: .8, .35, .27, rough about .36 with a wide interval.
-    assert {**rows["sink"], "verdict": None} == {
+    assert list(rows) == [
+        "saturated",
+        "diffuse",
+        "idle sink",
+        "broadcast sink",
+        "unstable",
+        "inactive",
+    ]
+    # Now: .8, .45, .51, .55. At 4096: .8, .55, .47, rough about .56 with a wide interval.
+    assert {**rows["idle sink"], "verdict": None} == {
         "verdict": None,
         "heads": 4,
         "now": 3,
@@ -262,13 +270,13 @@ def test_without_an_interval_the_outlook_knows_neither():
     frames = tables((128, 256), sink_weight=lambda L, _: 0.8, separability=lambda L, _: None)
     found = outlook(capacity(*frames, 512))
     rows = {row["verdict"]: row for row in found.iter_rows(named=True)}
-    assert [rows["sink"][name] for name in ("now", "target", "certainly", "possibly")] == [
+    assert [rows["idle sink"][name] for name in ("now", "target", "certainly", "possibly")] == [
         1,
         1,
         0,
         0,
     ]
-    assert rows["sink"]["unknown"] == 1
+    assert rows["idle sink"]["unknown"] == 1
     assert [rows["saturated"][name] for name in ("heads", "unknown")] == [0, 0]
 
 

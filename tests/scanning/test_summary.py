@@ -21,7 +21,10 @@ from headgauge.scanning.verdicts import verdicts
 from report.conftest import run_frames
 from report.page.dynamics_frames import depth_frame
 
-NAMES = ["saturated", "diffuse", "sink", "unstable", "inactive", "incomplete", "healthy"]
+NAMES = [
+    *("saturated", "diffuse", "idle sink", "broadcast sink", "unstable", "inactive"),
+    *("incomplete", "healthy"),
+]
 
 
 def head(layer: int, number: int, window: int = 0, **change) -> dict:
@@ -43,12 +46,13 @@ def head(layer: int, number: int, window: int = 0, **change) -> dict:
         "max_logit": 9.0,
         "jacobian_norm": 0.2,
         "output_ratio": 1.0,
+        "first_value_ratio": 0.0,
     }
     return {**row, **change}
 
 
 def tables(*rows: dict) -> tuple[pl.DataFrame, pl.DataFrame]:
-    choice = {"top_n": 16, "vectors": "value", "scale": "unit", "keys": "visible"}
+    choice = {"top_n": 16, "vectors": "value", "scale": "unit", "keys": "off_sink"}
     frames = []
     for kind, extra in ((HeadRow, {}), (CurveRow, choice)):
         schema = frame_schema(kind)
@@ -62,13 +66,13 @@ def tables(*rows: dict) -> tuple[pl.DataFrame, pl.DataFrame]:
 def judged():
     """Two layers: a sink and a well head; a dead sink, a well head and one that is half unseen."""
     heads, curves = tables(
-        head(0, 0, sink_weight=0.4),
-        head(0, 0, 1, sink_weight=0.8),
+        head(0, 0, sink_weight=0.9),
+        head(0, 0, 1, sink_weight=1.0),
         head(0, 1, separability=0.6, max_logit=8.0),
         head(0, 1, 1, separability=0.7, max_logit=12.0),
-        head(1, 0, sink_weight=0.6, output_ratio=0.14, max_logit=50.0),
-        head(1, 0, 1, sink_weight=0.6, output_ratio=0.14),
-        head(1, 1, sink_weight=0.4),
+        head(1, 0, sink_weight=0.75, output_ratio=0.14, max_logit=50.0),
+        head(1, 0, 1, sink_weight=0.75, output_ratio=0.14),
+        head(1, 1, sink_weight=0.6),
         head(1, 1, 1),
         head(1, 2, output_ratio=None),
         head(1, 2, 1, output_ratio=None),
@@ -79,14 +83,14 @@ def judged():
 def test_one_row_a_head_the_worst_first(judged):
     table = head_table(*judged)
     assert table.select("layer", "head", "verdicts").rows() == [
-        (1, 0, "sink, inactive"),
-        (0, 0, "sink"),
+        (1, 0, "idle sink, inactive"),
+        (0, 0, "idle sink"),
         (1, 2, "incomplete"),  # before the healthy: it may hide something
         (0, 1, "healthy"),
         (1, 1, "healthy"),
     ]
-    # .6/.3 + .56/.14, then .6/.3.
-    assert table["severity"].to_list() == pytest.approx([6.0, 2.0, 0.0, 0.0, 0.0])
+    # .75/.5 + .56/.14, then .95/.5.
+    assert table["severity"].to_list() == pytest.approx([5.5, 1.9, 0.0, 0.0, 0.0])
     assert table["flips"].to_list() == [0.0, 0.0, None, 0.0, 0.5]
 
 

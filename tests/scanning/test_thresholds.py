@@ -6,7 +6,14 @@ import pytest
 
 from headgauge.errors import InputError
 from headgauge.runs.schema import CurveRow, HeadRow, frame_schema
-from headgauge.scanning.thresholds import DEFAULT, LIMITS, VERDICTS, read_thresholds
+from headgauge.scanning.thresholds import (
+    DEFAULT,
+    LIMITS,
+    ROLE_LINES,
+    VERDICTS,
+    read_thresholds,
+)
+from headgauge.scanning.verdicts import derived
 
 
 @pytest.fixture
@@ -22,7 +29,7 @@ def write(tmp_path: Path):
 def test_every_verdict_has_a_threshold_with_a_source_and_a_remedy():
     assert {threshold.verdict for threshold in DEFAULT} == set(VERDICTS)
     assert len({threshold.name for threshold in DEFAULT}) == len(DEFAULT)
-    for threshold in DEFAULT:
+    for threshold in (*DEFAULT, *ROLE_LINES):
         assert 0 < threshold.value < LIMITS.get(threshold.measure, float("inf"))
         assert threshold.source
         assert threshold.remedy.endswith(".")
@@ -30,35 +37,35 @@ def test_every_verdict_has_a_threshold_with_a_source_and_a_remedy():
 
 def test_measures_are_columns_and_a_curve_names_its_choice():
     heads, curves = frame_schema(HeadRow), frame_schema(CurveRow)
-    for threshold in DEFAULT:
+    for threshold in (*DEFAULT, *ROLE_LINES):
         if threshold.top_n is None:
-            assert threshold.measure in {*heads, "rest_entropy_share"}
+            assert threshold.measure in {*heads, *derived()}
             assert threshold.choice == {}
             assert threshold.what == threshold.measure
         else:
             assert threshold.measure in curves
             assert list(threshold.choice) == ["top_n", "vectors", "scale", "keys"]
             assert None not in threshold.choice.values()
-    assert DEFAULT[0].what == "separability at N = 16 (value, unit, visible)"
+    assert DEFAULT[0].what == "separability at N = 16 (value, unit, off_sink)"
 
 
 def test_a_file_changes_some_and_leaves_the_rest(write):
-    path = write("[sink.sink_weight]\nvalue = 0.5\n[saturated.separability]\ntop_n = 8\n")
+    path = write("[diffuse.rest_entropy_share]\nvalue = 0.5\n[saturated.separability]\ntop_n = 8\n")
     read = {threshold.name: threshold for threshold in read_thresholds(path)}
-    before = {threshold.name: threshold for threshold in DEFAULT}
+    before = {threshold.name: threshold for threshold in (*DEFAULT, *ROLE_LINES)}
     assert list(read) == list(before)
-    assert read["sink.sink_weight"].value == 0.5
-    assert read["sink.sink_weight"].source == "mine.toml"
-    assert read["sink.sink_weight"].remedy == before["sink.sink_weight"].remedy
+    assert read["diffuse.rest_entropy_share"].value == 0.5
+    assert read["diffuse.rest_entropy_share"].source == "mine.toml"
+    assert read["diffuse.rest_entropy_share"].remedy == before["diffuse.rest_entropy_share"].remedy
     assert read["saturated.separability"].top_n == 8
     assert read["saturated.separability"].value == before["saturated.separability"].value
-    for name in before.keys() - {"sink.sink_weight", "saturated.separability"}:
+    for name in before.keys() - {"diffuse.rest_entropy_share", "saturated.separability"}:
         assert read[name] == before[name]
 
 
 def test_an_empty_file_changes_nothing(write):
-    assert read_thresholds(write("")) == DEFAULT
-    assert read_thresholds(str(write("# nothing\n"))) == DEFAULT
+    assert read_thresholds(write("")) == (*DEFAULT, *ROLE_LINES)
+    assert read_thresholds(str(write("# nothing\n"))) == (*DEFAULT, *ROLE_LINES)
 
 
 def test_a_whole_number_is_a_value(write):
@@ -71,17 +78,35 @@ def test_a_whole_number_is_a_value(write):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[sunk.sink_weight]\nvalue = 1", "no threshold 'sunk.sink_weight', only saturated."),
-        ("[sink.entropy]\nvalue = 1", "no threshold 'sink.entropy'"),
-        ("sink = 0.3", "sink must be a table"),
-        ("[sink]\nsink_weight = 0.3", "sink.sink_weight must be a table"),
-        ("[sink.sink_weight]\ncut = 0.3", "cut of sink.sink_weight cannot be set, only value"),
-        ("[sink.sink_weight]\ntop_n = 4", "top_n of sink.sink_weight cannot be set"),
-        ("[sink.sink_weight]\nsource = 'me'", "source of sink.sink_weight cannot be set"),
-        ("[sink.sink_weight]\nvalue = '0.3'", "must be a number between 0 and 1, got '0.3'"),
-        ("[sink.sink_weight]\nvalue = true", "must be a number between 0 and 1, got True"),
-        ("[sink.sink_weight]\nvalue = 30", "must be a number between 0 and 1, got 30"),
-        ("[sink.sink_weight]\nvalue = nan", "must be a number between 0 and 1, got nan"),
+        (
+            "[sunk.rest_entropy_share]\nvalue = 1",
+            "no threshold 'sunk.rest_entropy_share', only saturated.",
+        ),
+        ("[diffuse.entropy]\nvalue = 1", "no threshold 'diffuse.entropy'"),
+        ("diffuse = 0.3", "diffuse must be a table"),
+        ("[diffuse]\nrest_entropy_share = 0.3", "diffuse.rest_entropy_share must be a table"),
+        (
+            "[diffuse.rest_entropy_share]\ncut = 0.3",
+            "cut of diffuse.rest_entropy_share cannot be set, only value",
+        ),
+        (
+            "[diffuse.rest_entropy_share]\ntop_n = 4",
+            "top_n of diffuse.rest_entropy_share cannot be set",
+        ),
+        (
+            "[diffuse.rest_entropy_share]\nsource = 'me'",
+            "source of diffuse.rest_entropy_share cannot be set",
+        ),
+        (
+            "[diffuse.rest_entropy_share]\nvalue = '0.3'",
+            "must be a number between 0 and 1, got '0.3'",
+        ),
+        (
+            "[diffuse.rest_entropy_share]\nvalue = true",
+            "must be a number between 0 and 1, got True",
+        ),
+        ("[diffuse.rest_entropy_share]\nvalue = 30", "must be a number between 0 and 1, got 30"),
+        ("[diffuse.rest_entropy_share]\nvalue = nan", "must be a number between 0 and 1, got nan"),
         ("[unstable.jacobian_norm]\nvalue = 0.6", "between 0 and 0.5, got 0.6"),
         ("[unstable.max_logit]\nvalue = -1", "must be a number above 0, got -1"),
         ("[unstable.max_logit]\nvalue = inf", "must be a number above 0, got inf"),

@@ -25,14 +25,14 @@ WELL = (
     | {"length": 64, "module": "layers.0", "cross": False, "seen": "qkv", "rows": 64}
     | {"entropy": 1.0, "entropy_share": 0.3, "effective_n": 3.0, "sink_weight": 0.1}
     | {"max_logit": 9.0, "jacobian_norm": 0.2, "sharpness": 1.0, "sharp_rows": 0.5}
-    | {"output_norm": 1.0, "output_ratio": 1.0}
+    | {"output_norm": 1.0, "output_ratio": 1.0, "first_value_ratio": 0.0}
 )
-CURVE = {"top_n": 16, "vectors": "value", "scale": "unit", "keys": "visible", "rows": 48}
+CURVE = {"top_n": 16, "vectors": "value", "scale": "unit", "keys": "off_sink", "rows": 48}
 # What pushes the well head over each threshold, in the order of the verdicts.
 FAULTS = {
     "saturated": {"separability": 0.25},
     "diffuse": {"entropy": 3.0, "entropy_share": 0.9, "sink_weight": 0.0},
-    "sink": {"sink_weight": 0.6},
+    "idle sink": {"sink_weight": 0.6},
     "unstable": {"jacobian_norm": 0.45},
     "inactive": {"output_ratio": 0.28},
 }
@@ -43,7 +43,7 @@ def tables(*changes: dict) -> tuple[pl.DataFrame, pl.DataFrame]:
     heads, curves = [], []
     for change in changes:
         row = {**WELL, **change}
-        heads.append({name: row[name] for name in frame_schema(HeadRow)})
+        heads.append({name: row.get(name) for name in frame_schema(HeadRow)})
         place = {name: row[name] for name in ("window", "length", "layer", "occurrence", "head")}
         measured = {"separability": row.get("separability", 0.8), "distance": 1.0}
         curves.append({**place, "module": row["module"], **CURVE, **measured})
@@ -65,7 +65,9 @@ def test_a_well_head_is_healthy():
     row = found.row(0, named=True)
     # Its nearest verdicts: jacobian .2/.3, output .56/1, separability .5/.8.
     assert row["margin"] == pytest.approx(0.2 / 0.3)
-    assert row["source"] == "none of: saturated, diffuse, sink, unstable, inactive"
+    assert row["source"] == (
+        "none of: saturated, diffuse, idle sink, broadcast sink, unstable, inactive"
+    )
     assert (row["number"], row["spread"], row["flips"], row["windows"]) == (None, None, None, 1)
 
 
@@ -74,7 +76,14 @@ def test_a_well_head_is_healthy():
     [
         ({"separability": 0.25}, "saturated", "separability", 0.25, 2.0),
         (FAULTS["diffuse"], "diffuse", "rest_entropy_share", 0.9, 1.2),
-        ({"sink_weight": 0.6}, "sink", "sink_weight", 0.6, 2.0),
+        ({"sink_weight": 0.6}, "idle sink", "idle_weight", 0.6, 1.2),
+        (
+            {"sink_weight": 0.4, "first_value_ratio": 0.6},
+            "broadcast sink",
+            "sink_carry",
+            0.24,
+            1.2,
+        ),
         ({"max_logit": 150.0}, "unstable", "max_logit", 150.0, 1.5),
         ({"jacobian_norm": 0.45}, "unstable", "jacobian_norm", 0.45, 1.5),
         ({"output_ratio": 0.28}, "inactive", "output_ratio", 0.28, 2.0),
@@ -97,6 +106,10 @@ def test_each_verdict_alone(change, verdict, measure, number, margin):
 def test_the_threshold_itself_is_not_beyond(threshold: Threshold):
     if threshold.measure == "rest_entropy_share":
         at = {"entropy": 3.0, "entropy_share": threshold.value, "sink_weight": 0.0}
+    elif threshold.measure == "idle_weight":
+        at = {"sink_weight": threshold.value}
+    elif threshold.measure == "sink_carry":
+        at = {"sink_weight": threshold.value, "first_value_ratio": 1.0}
     else:
         at = {threshold.measure: threshold.value}
     assert named(verdicts(*tables(at))) == [HEALTHY]
@@ -116,10 +129,11 @@ def test_any_combination():
 
 
 def test_all_at_once():
-    # Half on the sink and the rest as flat as can be: H = log 2 + ½ log 63.
-    entropy = math.log(2) + 0.5 * math.log(63)
+    # Most on the sink and the rest as flat as can be: H = h(.8) + .2 log 63.
+    entropy = -0.8 * math.log(0.8) - 0.2 * math.log(0.2) + 0.2 * math.log(63)
     change = {
-        "sink_weight": 0.5,
+        "sink_weight": 0.8,
+        "first_value_ratio": 0.3,
         "entropy": entropy,
         "entropy_share": entropy / math.log(64),
         "separability": 0.1,
@@ -166,11 +180,11 @@ def test_the_share_of_the_rest_is_a_share():
 
 
 def test_the_mean_of_the_windows_is_judged_with_spread_and_flips():
-    weights = [0.2, 0.35, 0.4, 0.45]
+    weights = [0.4, 0.55, 0.6, 0.65]
     found = verdicts(*tables(*({"window": i, "sink_weight": w} for i, w in enumerate(weights))))
     row = found.row(0, named=True)
-    assert row["verdict"] == "sink"
-    assert row["number"] == pytest.approx(0.35)
+    assert row["verdict"] == "idle sink"
+    assert row["number"] == pytest.approx(0.55)
     assert row["spread"] == pytest.approx(math.sqrt((0.15**2 + 0.05**2 + 0.1**2) / 3))
     assert row["flips"] == 0.25
     assert row["windows"] == 4
@@ -178,7 +192,7 @@ def test_the_mean_of_the_windows_is_judged_with_spread_and_flips():
 
 def test_a_healthy_head_shows_its_worst_flips():
     changes = [
-        {"window": 0, "sink_weight": 0.35, "output_ratio": 0.5},
+        {"window": 0, "sink_weight": 0.55, "output_ratio": 0.5},
         {"window": 1, "output_ratio": 0.5},
         {"window": 2},
     ]
@@ -196,13 +210,15 @@ def test_the_largest_logit_is_the_largest_of_all_windows():
 
 def test_a_tapped_head_gets_what_it_can_and_is_never_healthy():
     unseen = {"seen": "softmax", "max_logit": None, "output_norm": None, "output_ratio": None}
-    heads, curves = tables(unseen, {**unseen, "head": 1, "sink_weight": 0.9})
+    unseen["first_value_ratio"] = None
+    heads, curves = tables(unseen, {**unseen, "head": 1, "jacobian_norm": 0.45})
     found = verdicts(heads, curves.clear())
     told = found.select("head", "verdict").rows()
-    assert told == [(0, INCOMPLETE), (1, "sink"), (1, INCOMPLETE)]
+    assert told == [(0, INCOMPLETE), (1, "unstable"), (1, INCOMPLETE)]
     row = found.row(0, named=True)
     assert row["measure"] == (
-        "separability at N = 16 (value, unit, visible), max_logit, output_ratio"
+        "separability at N = 16 (value, unit, off_sink), idle_weight, sink_carry, max_logit, "
+        "output_ratio"
     )
     assert row["source"] == "not measured"
 
@@ -223,9 +239,9 @@ def test_each_number_is_needed():
 
 def test_a_window_without_the_number_does_not_count():
     found = verdicts(
-        *tables({"window": 0, "sink_weight": 0.9, "separability": None}, {"window": 1})
+        *tables({"window": 0, "sink_weight": 1.0, "separability": None}, {"window": 1})
     )
-    assert named(found) == ["sink"]
+    assert named(found) == ["idle sink"]
     assert found["windows"].item() == 2
     heads, curves = tables({"separability": 0.1}, {"window": 1, "separability": None})
     row = verdicts(heads, curves).row(0, named=True)
@@ -233,14 +249,14 @@ def test_a_window_without_the_number_does_not_count():
 
 
 def test_what_the_run_was_not_asked_for_is_said_once():
-    heads, curves = tables({}, {"head": 1, "sink_weight": 0.5})
+    heads, curves = tables({}, {"head": 1, "sink_weight": 0.6})
     others = curves.with_columns(vectors=pl.lit("hidden"))
     found = verdicts(heads, others)
-    assert named(found) == [HEALTHY, "sink"]
-    assert found["source"][0] == "none of: diffuse, sink, unstable, inactive"
+    assert named(found) == [HEALTHY, "idle sink"]
+    assert found["source"][0] == ("none of: diffuse, idle sink, broadcast sink, unstable, inactive")
     assert not_judged(curves) == []
     assert not_judged(others) == [
-        "saturated is not judged by separability at N = 16 (value, unit, visible): "
+        "saturated is not judged by separability at N = 16 (value, unit, off_sink): "
         "the run did not measure it"
     ]
     assert len(not_judged(curves.with_columns(pl.col("top_n") + 1))) == 1
@@ -256,14 +272,14 @@ def test_the_longest_length_is_judged_unless_another_is_asked_for():
     tabled = tables({"length": 64, "sink_weight": 0.6}, {"length": 128})
     assert named(verdicts(*tabled)) == [HEALTHY]
     assert verdicts(*tabled)["length"].item() == 128
-    assert named(verdicts(*tabled, length=64)) == ["sink"]
+    assert named(verdicts(*tabled, length=64)) == ["idle sink"]
     with pytest.raises(InputError, match="no length 32 in the tables, only 64, 128"):
         verdicts(*tabled, length=32)
 
 
 def test_other_thresholds():
-    changed = tuple(replace(t, value=0.05) if t.verdict == "sink" else t for t in DEFAULT)
-    assert named(verdicts(*tables({}), changed)) == ["sink"]
+    changed = tuple(replace(t, value=0.05) if t.verdict == "idle sink" else t for t in DEFAULT)
+    assert named(verdicts(*tables({}), changed)) == ["idle sink"]
     at_eight = tuple(replace(t, top_n=8) if t.verdict == "saturated" else t for t in DEFAULT)
     heads, curves = tables({"separability": 0.1})
     assert named(verdicts(heads, curves, at_eight)) == [HEALTHY]
@@ -327,6 +343,6 @@ def test_a_saturated_head_says_up_to_which_n_it_is_not():
     found = verdicts(heads, both)
     saturated = found.filter(verdict="saturated").row(0, named=True)
     assert saturated["holds_up_to"] == 2
-    assert found.filter(verdict="sink")["holds_up_to"].to_list() == [None]
+    assert found.filter(verdict="idle sink")["holds_up_to"].to_list() == [None]
     # Below from the first N that was measured.
     assert verdicts(heads, curves)["holds_up_to"].is_null().all()

@@ -110,7 +110,7 @@ class ScanOptions:
     raw: bool = _measured(False, "Vectors as long as they are, not of unit length.")
     keys: str | Sequence[str] = _measured(
         ("visible",),
-        "Keys that count: visible, all (masked ones with weight 0), or both; off_sink, those visible "
+        "Keys that count: visible, all (masked ones with weight 0), or both; off_sink, the visible "
         "but the first, is measured on 64 rows a head anyway.",
         names=True,
     )
