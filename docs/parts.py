@@ -15,7 +15,7 @@ from headgauge import normalizers
 from headgauge.cli.app import app
 from headgauge.registry import measures
 from headgauge.registry.entry import Entry
-from headgauge.scanning.thresholds import DEFAULT
+from headgauge.scanning.thresholds import DEFAULT, ROLE_LINES
 
 HERE = Path(__file__).parent
 COMMANDS: Mapping[str, Any] = getattr(typer.main.get_command(app), "commands")  # noqa: B009
@@ -48,6 +48,14 @@ def thresholds() -> str:
     return table(("verdict", "holds where", "where the line comes from", "what to do"), rows)
 
 
+def roles() -> str:
+    rows = [
+        (each.verdict, f"{each.what} {each.direction} {each.value:g}", each.source, each.remedy)
+        for each in ROLE_LINES
+    ]
+    return table(("role", "named where", "where the line comes from", "what it means"), rows)
+
+
 def rules() -> str:
     rows = []
     for rule in map(normalizers.describe, normalizers.names()):
@@ -67,9 +75,14 @@ def glossary() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     **{f"options of {command}": partial(options, command) for command in COMMANDS},
-    "measures of a head": partial(entries, measures.HEAD_MEASURES),
+    "measures of a head": partial(
+        entries,
+        {k: v for k, v in measures.HEAD_MEASURES.items() if k not in measures.ROLE_MEASURES},
+    ),
+    "what a head does": partial(entries, measures.ROLE_MEASURES),
     "measures over N": partial(entries, measures.CURVES),
     "thresholds": thresholds,
+    "roles": roles,
     "rules": rules,
     "glossary": glossary,
 }
