@@ -20,8 +20,8 @@ from headgauge.report.head_maps import at_longest, verdict_map
 from headgauge.report.paper_tables import claims_table
 from headgauge.report.table import FAINT
 from headgauge.report.tables import heads_table
-from headgauge.scanning.result import ScanResult
 from headgauge.report.validation_tables import validation_tables
+from headgauge.scanning.result import ScanResult
 from headgauge.shown import HTML
 from headgauge.simulation.result import Simulation
 from headgauge.validation import Validation
