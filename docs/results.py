@@ -12,7 +12,7 @@ from headgauge.registry import measures
 from headgauge.registry.names import choice_meaning
 from headgauge.registry.published import CHOICE
 from headgauge.runs import dynamics_schema, paper_schema, schema
-from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, Layout
+from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, VALIDATION, Layout
 from headgauge.runs.manifest import Manifest
 
 # Where the registry has the words of a type's columns.
@@ -52,6 +52,7 @@ def render(page: str) -> str:
     """The page with its tables, which stand between `<!-- tables of … -->` and the next comment,
     made anew."""
     made = {layout.name: _layout_tables(layout) for layout in (SCAN, REPRODUCTION, SIMULATION)}
+    made["validation"] = _layout_tables(VALIDATION)
     made["manifest"] = [_table(Manifest)]
     for record in dict.fromkeys(parts(Manifest)):
         about = f"### {record.__name__}\n\n{inspect.getdoc(record)}\n"

@@ -23,9 +23,10 @@ def run(asked: ValidateOptions) -> None:
 
     notes = stderr(asked.quiet)
     texts = [running.look_at(each) for each in asked.text or ()]
+    settings = validation.validation_settings(asked)
     source = running.open_model(asked, notes)
     read = [running.fetched(each, notes) for each in texts] or running.default_texts(notes)
-    plan = validation.make_validation(source, read, asked)
+    plan = validation.make_validation(source, read, settings)
     names = plan.identity["model"]["name"], plan.first.text.name
     place = Path(asked.out or running.default_folder("validate", plan.identity, *names))
     running.opening(plan.first, place, notes, list(plan.parts.values()))

@@ -11,14 +11,15 @@ from headgauge.validation import Validation
 
 _JUDGING = PARTS[1:]
 _NAMED = (
-    "Share: how often a head that has it has a smaller effect than another of its layer, with the "
-    "adjusted interval over layers. Below random: share of random sets of as many heads of the "
-    "same layers whose mean effect is smaller."
+    "Share: how often a head that has it has a smaller effect than another of its layer, with its "
+    "95 % interval over layers and the one that allows for all comparisons. Below random: share of "
+    "random sets of as many heads of the same layers whose mean effect is smaller."
 )
 _MEASURED = (
     "Area under the ROC curve for an effect below the layer's median, above .5 where a higher "
-    "number goes with a smaller effect, with the adjusted interval over layers. The line is the "
-    "best on the choosing part; its balanced accuracy is that on the others."
+    "number goes with a smaller effect, with its 95 % interval over layers and the one that allows "
+    "for all comparisons. The line is the best on the choosing part; its balanced accuracy is that "
+    "on the others."
 )
 
 
@@ -66,6 +67,7 @@ def _named_table(result: Validation) -> Table:
         Column("predicts", told["word"].to_list(), "left"),
         *rows.cells(told, "heads", "named", str),
         *rows.cells(told, "share", "", lambda row: _interval(row, "smaller")),
+        *rows.cells(told, "adjusted", "", lambda row: _ends(row, "smaller_adjusted")),
         *rows.cells(told, "below random", "control", _share),
         *rows.cells(told, "effect", "effect_named", _effect),
         *rows.cells(told, "others' effect", "effect_others", _effect),
@@ -89,6 +91,7 @@ def _measures_table(result: Validation) -> Table:
         Column("measure", told["name"].to_list(), "left", key=True),
         Column("predicts", told["word"].to_list(), "left"),
         *rows.cells(told, "area", "", lambda row: _interval(row, "auc")),
+        *rows.cells(told, "adjusted", "", lambda row: _ends(row, "auc_adjusted")),
         *rows.cells(told, "rank correlation", "correlation", _two),
         Column("line", lines, "left"),
         *rows.cells(told, "its accuracy", "line_accuracy", _two),
@@ -124,7 +127,7 @@ def _reliability(table: pl.DataFrame) -> Table:
         Column("by\nchance", [_share(each) for each in table["sure_by_chance"]]),
         Column(
             "agrees with\nchoosing",
-            [_interval(row, "correlation", "") for row in table.to_dicts()],
+            [_interval(row, "correlation") for row in table.to_dicts()],
         ),
     ]
     note = "Agreement: rank correlation inside layers of the same heads' effects, 95 % interval."
@@ -145,13 +148,15 @@ def _induction(table: pl.DataFrame) -> Table:
     return Table(title, columns, f"Random: {drawn.height} draws of as many others of their layers.")
 
 
-def _interval(row: dict[str, Any], name: str, adjusted: str = "_adjusted") -> str:
-    value, low, high = (
-        row[each] for each in (name, f"{name}{adjusted}_low", f"{name}{adjusted}_high")
-    )
-    if value is None:
+def _interval(row: dict[str, Any], name: str) -> str:
+    if row[name] is None:
         return "–"
-    return _two(value) + ("" if low is None else f" ({_two(low)} to {_two(high)})")
+    return _two(row[name]) + (f" ({_ends(row, name)})" if row[f"{name}_low"] is not None else "")
+
+
+def _ends(row: dict[str, Any], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "–" if low is None else f"{_two(low)} to {_two(high)}"
 
 
 def _two(value: float | None) -> str:

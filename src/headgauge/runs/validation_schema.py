@@ -10,16 +10,11 @@ interval over layers it cannot have. Columns are null where a number does not ex
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 from headgauge.runs.columns import Finite, Share
 
 PARTS = ("choosing", "judging", "second text")
 DEEPER, FIRST = "layers from 1", "layer 0"
-Part = Literal["choosing", "judging", "second text"]
-Where = Literal["layers from 1", "layer 0"]
-Kind = Literal["measure", "verdict", "role"]
-Direction = Literal["above", "below"]
 
 
 @dataclass(frozen=True)
@@ -30,9 +25,9 @@ class ScoreRow:
     at once, for every comparison of the run.
     """
 
-    part: Part
-    where: Where
-    kind: Kind
+    part: str  # "choosing", "judging" or "second text"
+    where: str  # "layers from 1" or "layer 0"
+    kind: str  # "measure", "verdict" or "role"
     name: str
     heads: int  # that have both a number and an effect
     named: int | None  # of a verdict or role: heads that have it
@@ -51,7 +46,7 @@ class ScoreRow:
     smaller_adjusted_low: float | None
     smaller_adjusted_high: float | None
     line: float | None  # of the measure (of a verdict: its measure), chosen on the choosing part
-    direction: Direction | None  # side of the line that is taken for effects below the median
+    direction: str | None  # above or below: the side that is taken for effects below the median
     line_accuracy: float | None  # balanced accuracy of that line here; .5 by chance
     effect_named: float | None  # mean over the heads named
     effect_others: float | None  # and over the others of their layers
@@ -64,8 +59,8 @@ class ScoreRow:
 class ReliabilityRow:
     """The effects in a part, and how they agree with those in the choosing part."""
 
-    part: Part
-    where: Where
+    part: str
+    where: str
     heads: int
     windows: int
     effect: float  # mean over heads

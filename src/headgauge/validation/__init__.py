@@ -15,6 +15,14 @@ from headgauge.validation.validating import (
     make_validation,
     run_validation,
     validate,
+    validation_settings,
 )
 
-__all__ = ["Validation", "ValidationPlan", "make_validation", "run_validation", "validate"]
+__all__ = [
+    "Validation",
+    "ValidationPlan",
+    "make_validation",
+    "run_validation",
+    "validate",
+    "validation_settings",
+]

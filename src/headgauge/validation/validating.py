@@ -64,8 +64,9 @@ def validate(
     asked = ValidateOptions(**options)
     several = texts if isinstance(texts, (list, tuple)) and texts else [texts]
     seen = [] if texts is None else [look_at(each) for each in several]
+    settings = validation_settings(asked)
     source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision)
-    return run_validation(make_validation(source, seen, asked), asked.out, asked.jobs, progress)
+    return run_validation(make_validation(source, seen, settings), asked.out, asked.jobs, progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +94,10 @@ class ValidationPlan:
         return self.first.identity | {"parts": texts, "how": self.settings.effects}
 
 
-def make_validation(source: Source, texts: Sequence[Any], asked: ValidateOptions) -> ValidationPlan:
+def make_validation(source: Source, texts: Sequence[Any], settings: ScanSettings) -> ValidationPlan:
     """The plans of the parts; sizes that nobody asked for fit the model and all of them."""
     if len(texts) > 2:
         raise InputError(f"one text for choosing and judging and a second, got {len(texts)} texts")
-    settings = _settings(asked)
     loaded = source.open()
     if loaded.facts.heads < 2:
         raise InputError(
@@ -131,7 +131,7 @@ def make_validation(source: Source, texts: Sequence[Any], asked: ValidateOptions
     return ValidationPlan(plans, tuple(said))
 
 
-def _settings(asked: ValidateOptions) -> ScanSettings:
+def validation_settings(asked: ValidateOptions) -> ScanSettings:
     """Those of a scan with effects, of the sizes that a validation has."""
     check_among("how", (asked.how,), get_args(How))
     same = ("bos", "seed", "threads", "jobs", "length", "windows", "out")

@@ -29,7 +29,7 @@ def spans_section(scan: ScanResult) -> Part | None:
         return None
     rows = []
     for name, own in by_span(scan.spans):
-        most = own.drop_nulls("mass").sort("mass", descending=True).head(_MOST)
+        most = own.drop_nulls("mass").sort("mass", descending=True, maintain_order=True).head(_MOST)
         places = most.select("layer", "occurrence", "head", "mass").iter_rows()
         rows.append(
             {
