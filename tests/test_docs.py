@@ -60,7 +60,6 @@ FIRST = (
 ELSEWHERE = {
     "headgauge claims",
     "headgauge export runs/mine --format duo-attention",
-    "headgauge export runs/mine --format kv-bits --bits 5",
 }
 
 

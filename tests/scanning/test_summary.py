@@ -66,13 +66,13 @@ def tables(*rows: dict) -> tuple[pl.DataFrame, pl.DataFrame]:
 def judged():
     """Two layers: a sink and a well head; a dead sink, a well head and one that is half unseen."""
     heads, curves = tables(
-        head(0, 0, sink_weight=0.9),
-        head(0, 0, 1, sink_weight=1.0),
+        head(0, 0, sink_weight=0.4),
+        head(0, 0, 1, sink_weight=0.8),
         head(0, 1, separability=0.6, max_logit=8.0),
         head(0, 1, 1, separability=0.7, max_logit=12.0),
-        head(1, 0, sink_weight=0.75, output_ratio=0.14, max_logit=50.0),
-        head(1, 0, 1, sink_weight=0.75, output_ratio=0.14),
-        head(1, 1, sink_weight=0.6),
+        head(1, 0, sink_weight=0.6, output_ratio=0.17, max_logit=50.0),
+        head(1, 0, 1, sink_weight=0.6, output_ratio=0.17),
+        head(1, 1, sink_weight=0.4),
         head(1, 1, 1),
         head(1, 2, output_ratio=None),
         head(1, 2, 1, output_ratio=None),
@@ -89,8 +89,8 @@ def test_one_row_a_head_the_worst_first(judged):
         (0, 1, "healthy"),
         (1, 1, "healthy"),
     ]
-    # .75/.5 + .56/.14, then .95/.5.
-    assert table["severity"].to_list() == pytest.approx([5.5, 1.9, 0.0, 0.0, 0.0])
+    # .6/.3 + .68/.17, then .6/.3.
+    assert table["severity"].to_list() == pytest.approx([6.0, 2.0, 0.0, 0.0, 0.0])
     assert table["flips"].to_list() == [0.0, 0.0, None, 0.0, 0.5]
 
 
@@ -128,9 +128,9 @@ def test_layers(judged):
         (0, 0, 1, 0, 0, 0, 0, 1),
         (0, 0, 1, 0, 0, 1, 1, 1),
     ]
-    assert layers["sink_weight"].to_list() == pytest.approx([0.475, (0.75 + 0.3 + 0) / 3])
+    assert layers["sink_weight"].to_list() == pytest.approx([0.3, (0.6 + 0.2 + 0) / 3])
     assert layers["max_logit"].to_list() == [12.0, 50.0]
-    assert layers["output_ratio"].to_list() == pytest.approx([1.0, 0.57])
+    assert layers["output_ratio"].to_list() == pytest.approx([1.0, 0.585])
 
 
 def test_totals_name_every_verdict(judged):

@@ -63,8 +63,8 @@ def test_a_well_head_is_healthy():
     found = verdicts(*tables({}))
     assert named(found) == [HEALTHY]
     row = found.row(0, named=True)
-    # Its nearest verdicts: jacobian .2/.3, output .56/1, separability .5/.8.
-    assert row["margin"] == pytest.approx(0.2 / 0.3)
+    # Its nearest verdicts: jacobian .2/.3, output .68/1, separability .5/.8.
+    assert row["margin"] == pytest.approx(0.68)
     assert row["source"] == (
         "none of: saturated, diffuse, idle sink, broadcast sink, unstable, inactive"
     )
@@ -75,10 +75,10 @@ def test_a_well_head_is_healthy():
     ("change", "verdict", "measure", "number", "margin"),
     [
         ({"separability": 0.25}, "saturated", "separability", 0.25, 2.0),
-        (FAULTS["diffuse"], "diffuse", "rest_entropy_share", 0.9, 1.2),
-        ({"sink_weight": 0.6}, "idle sink", "idle_weight", 0.6, 1.2),
+        (FAULTS["diffuse"], "diffuse", "rest_entropy_share", 0.9, 0.9 / 0.65),
+        ({"sink_weight": 0.6}, "idle sink", "idle_weight", 0.6, 2.0),
         (
-            {"sink_weight": 0.4, "first_value_ratio": 0.6},
+            {"sink_weight": 0.3, "first_value_ratio": 0.8},
             "broadcast sink",
             "sink_carry",
             0.24,
@@ -86,7 +86,7 @@ def test_a_well_head_is_healthy():
         ),
         ({"max_logit": 150.0}, "unstable", "max_logit", 150.0, 1.5),
         ({"jacobian_norm": 0.45}, "unstable", "jacobian_norm", 0.45, 1.5),
-        ({"output_ratio": 0.28}, "inactive", "output_ratio", 0.28, 2.0),
+        ({"output_ratio": 0.28}, "inactive", "output_ratio", 0.28, 0.68 / 0.28),
     ],
 )
 def test_each_verdict_alone(change, verdict, measure, number, margin):
@@ -180,11 +180,11 @@ def test_the_share_of_the_rest_is_a_share():
 
 
 def test_the_mean_of_the_windows_is_judged_with_spread_and_flips():
-    weights = [0.4, 0.55, 0.6, 0.65]
+    weights = [0.2, 0.35, 0.4, 0.45]
     found = verdicts(*tables(*({"window": i, "sink_weight": w} for i, w in enumerate(weights))))
     row = found.row(0, named=True)
     assert row["verdict"] == "idle sink"
-    assert row["number"] == pytest.approx(0.55)
+    assert row["number"] == pytest.approx(0.35)
     assert row["spread"] == pytest.approx(math.sqrt((0.15**2 + 0.05**2 + 0.1**2) / 3))
     assert row["flips"] == 0.25
     assert row["windows"] == 4
@@ -192,8 +192,8 @@ def test_the_mean_of_the_windows_is_judged_with_spread_and_flips():
 
 def test_a_healthy_head_shows_its_worst_flips():
     changes = [
-        {"window": 0, "sink_weight": 0.55, "output_ratio": 0.5},
-        {"window": 1, "output_ratio": 0.5},
+        {"window": 0, "sink_weight": 0.35, "output_ratio": 0.6},
+        {"window": 1, "output_ratio": 0.6},
         {"window": 2},
     ]
     row = verdicts(*tables(*changes)).row(0, named=True)

@@ -15,8 +15,8 @@ from jaxtyping import Float, Int
 from headgauge.errors import InputError
 from headgauge.scanning import ScanResult
 from headgauge.scanning.summary import heads_over_windows
+from headgauge.theory.roles import STREAM_FIRST, STREAM_LAST
 
-SINK, RECENT = 128, 256  # the keys that `streaming_mass` is about
 WIDTHS = np.array([2, 3, 4, 5, 6, 8])  # bits that quantised caches come in
 EQUAL_ERROR = 1 / (2 * math.log(2))  # bits per nat, see `kv_bits`
 _LAYER = ("layer", "occurrence", "module")
@@ -56,8 +56,8 @@ def duo_attention(scan: ScanResult) -> dict[str, bytes]:
     lines = ["\t".join(f"{gate:.6f}" for gate in row) for row in gates]
     told = {
         "model_name": _described(scan)["model"],
-        "sink_size": SINK,
-        "recent_size": RECENT,
+        "sink_size": STREAM_FIRST,
+        "recent_size": STREAM_LAST,
         "gate": "1 - streaming_mass as measured by headgauge: a proxy, not optimised",
         "measured_on": scan.caption(),
     }
@@ -132,10 +132,10 @@ def _least_by_kv_head(scan: ScanResult, measure: str) -> pl.DataFrame:
 
 
 def _why(measure: str, length: int) -> str:
-    if measure == "streaming_mass" and length <= SINK + RECENT:
+    if measure == "streaming_mass" and length <= STREAM_FIRST + STREAM_LAST:
         return (
-            f"it needs rows with more than {SINK + RECENT} keys, and the windows have {length} "
-            "tokens: scan with --length 512 or more"
+            f"it needs rows with more than {STREAM_FIRST + STREAM_LAST} keys, and the windows have "
+            f"{length} tokens: scan with --length 512 or more"
         )
     return "a sliding window of few keys, weights that are not finite, or attention that was tapped"
 

@@ -13,6 +13,7 @@ from headgauge.runs.schema import HEAD, UNIT
 from headgauge.scanning.roles import roles
 from headgauge.scanning.thresholds import (
     DEFAULT,
+    DESCRIBES,
     HEALTHY,
     INCOMPLETE,
     ROLE_LINES,
@@ -45,11 +46,11 @@ def head_table(
     The numbers are means over the windows at the length of the verdicts (the largest logit: the
     largest); separability is that of the threshold for `saturated`; `effect_error` is the standard
     error of the effect over the windows, null with one. `severity` is the sum of the
-    margins of the verdicts that hold, 0 without one; `flips` the worst of the head's rows,
-    `holds_up_to` the largest N before a verdict on a curve holds.
+    margins of the verdicts that hold and are a fault, 0 without one; `flips` the worst of the
+    head's rows, `holds_up_to` the largest N before a verdict on a curve holds.
     """
     at = verdicts.select(*HEAD, "length").unique()
-    bad = pl.col("verdict").is_in(VERDICTS)
+    bad = pl.col("verdict").is_in([name for name in VERDICTS if name not in DESCRIBES])
     judged = verdicts.group_by(*HEAD).agg(
         pl.col("length").first(),
         pl.col("verdict").str.join(", ").alias("verdicts"),

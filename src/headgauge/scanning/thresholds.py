@@ -28,6 +28,8 @@ from headgauge.runs.columns import Keys, Scale, Vectors
 
 # The order in which a head's verdicts are told.
 VERDICTS = ("saturated", "diffuse", "idle sink", "broadcast sink", "unstable", "inactive")
+# Said of a head and not held against it: it tells nothing of what the head is worth.
+DESCRIBES = ("saturated",)
 HEALTHY = "healthy"
 INCOMPLETE = "incomplete"
 
@@ -82,7 +84,8 @@ DEFAULT = (
         "below",
         0.5,
         "calibrated: fewer than half of the selected tokens are separable (arXiv 2508.17821 "
-        f"calls {printed(PLATEAU[1])} and less saturated, which names nearly every head)",
+        f"calls {printed(PLATEAU[1])} and less saturated, which names nearly every head); tested: "
+        "tells nothing of what a head is worth",
         "Let it select fewer tokens: top-k or a sparse rule (sparsemax, entmax) at the largest N "
         "whose N_s/N is still above the threshold.",
         top_n=16,
@@ -94,8 +97,9 @@ DEFAULT = (
         "diffuse",
         "rest_entropy_share",
         "above",
-        0.75,
-        "calibrated: what is not on the sink is as flat as equal weights on n^0.75 of n keys",
+        0.65,
+        "calibrated: what is not on the sink is as flat as equal weights on n^0.65 of n keys; "
+        "tested: such heads are worth less than others of their layer",
         "Sharpen it with the length: ssmax or another log-length scale, or a sparse rule "
         "(entmax, sparsemax); leave it if it is meant to average.",
     ),
@@ -103,8 +107,9 @@ DEFAULT = (
         "idle sink",
         "idle_weight",
         "above",
-        0.5,
-        "calibrated: more than half of its weight does nothing",
+        0.3,
+        "arXiv 2410.10781's line for the weight on the first token, of weight that does nothing; "
+        "tested: such heads are worth less than others of their layer",
         "It rests. Keep the first token in the cache; when training, let it be silent by other "
         "means: a gate on its output, or softmax_one.",
     ),
@@ -113,7 +118,8 @@ DEFAULT = (
         "sink_carry",
         "above",
         0.2,
-        "calibrated: the first token adds a fifth of a usual value's length to every row",
+        "calibrated: the first token adds a fifth of a usual value's length to every row; tested: "
+        "undecided what such heads are worth",
         "Never drop the first token from the cache; when training, give the model registers to "
         "say this in.",
     ),
@@ -130,7 +136,8 @@ DEFAULT = (
         "jacobian_norm",
         "above",
         0.3,
-        "calibrated: 60 % of the limit 1/2; the top 3 % of the default model's heads",
+        "calibrated: 60 % of the limit 1/2; the top 3 % of the default model's heads; tested: such "
+        "heads are worth more than others of their layer",
         "Raise its temperature or bound its logits (QK-norm, QK-clip), and do not quantise its "
         "queries and keys coarsely.",
     ),
@@ -138,8 +145,9 @@ DEFAULT = (
         "inactive",
         "output_ratio",
         "below",
-        0.56,
-        "inactive-heads: the middle of the published .44 to .68",
+        0.68,
+        "inactive-heads: the upper end of the published .44 to .68; tested: such heads are worth "
+        "less than others of their layer",
         "Zero it on your own task: if nothing is lost prune it, else leave it alone.",
     ),
 )
@@ -184,8 +192,8 @@ ROLE_LINES = (
         "sink-idle",
         "idle_weight",
         "above",
-        0.5,
-        "calibrated: more than half of its weight does nothing",
+        0.3,
+        "as of the verdict",
         "Rests on the first token, whose value is short.",
     ),
     Threshold(
