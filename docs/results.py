@@ -12,7 +12,7 @@ from headgauge.registry import measures
 from headgauge.registry.names import choice_meaning
 from headgauge.registry.published import CHOICE
 from headgauge.runs import dynamics_schema, paper_schema, schema
-from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, Layout
+from headgauge.runs.layouts import ABLATION, REPRODUCTION, SCAN, SIMULATION, Layout
 from headgauge.runs.manifest import Manifest
 
 # Where the registry has the words of a type's columns.
@@ -37,9 +37,10 @@ _EXPLAINED = {
     dynamics_schema.GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     dynamics_schema.SwarmRow: ("dim", "weights", "seeds"),
 }
+_LAYOUTS = (SCAN, ABLATION, REPRODUCTION, SIMULATION)
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
-    "str": r"\b(Vectors|Scale|Keys|Seen|Side|Logits|Panel|Expected|Weights|Scheme|NotFinite)\b",
+    "str": r"\b(Vectors|How|Scale|Keys|Seen|Side|Logits|Panel|Expected|Weights|Scheme|NotFinite)\b",
     "float": r"\b(Finite|Place|Share|Part)\b",
     "int": r"\bSize\b",
 }
@@ -49,7 +50,7 @@ _FIELD = re.compile(r"    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?")
 def render(page: str) -> str:
     """The page with its tables, which stand between `<!-- tables of … -->` and the next comment,
     made anew."""
-    made = {layout.name: _layout_tables(layout) for layout in (SCAN, REPRODUCTION, SIMULATION)}
+    made = {layout.name: _layout_tables(layout) for layout in _LAYOUTS}
     made["manifest"] = [_table(Manifest)]
     for record in dict.fromkeys(parts(Manifest)):
         about = f"### {record.__name__}\n\n{inspect.getdoc(record)}\n"
@@ -74,9 +75,10 @@ def _layout_tables(layout: Layout) -> list[str]:
         names = [name for name, each in layout.tables.items() if each is row]
         heading = ", ".join(str(layout.file(Path(), name)) for name in names)
         about = f"{inspect.getdoc(row)}\n"
-        if layout is SCAN:
-            key = ", ".join(f"`{column}`" for column in schema.KEYS[names[0]])
-            about = f"{inspect.getdoc(row)} Key: {key}.\n"
+        if not layout.folder:
+            if names[0] in schema.KEYS:
+                key = ", ".join(f"`{column}`" for column in schema.KEYS[names[0]])
+                about = f"{inspect.getdoc(row)} Key: {key}.\n"
         else:
             module = inspect.getdoc(inspect.getmodule(row)) or ""
             said = dict(re.findall(r"\w+/(\w+)\.parquet +\w+ +(.+)", module))
