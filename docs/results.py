@@ -71,7 +71,8 @@ def parts(record: type) -> Iterator[type]:
 def _layout_tables(layout: Layout) -> list[str]:
     """A section for the tables of each type of rows."""
     sections = []
-    for row in dict.fromkeys(layout.tables.values()):
+    told = SCAN.tables.values() if layout is ABLATION else ()  # its means are a scan's
+    for row in dict.fromkeys(row for row in layout.tables.values() if row not in told):
         names = [name for name, each in layout.tables.items() if each is row]
         heading = ", ".join(str(layout.file(Path(), name)) for name in names)
         about = f"{inspect.getdoc(row)}\n"
