@@ -11,13 +11,14 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import dynamics, engine, memory, normalizers, scan
+from benchmarks import dynamics, effects, engine, memory, normalizers, scan
 from benchmarks.timing import Comparison
 
 SUITES: dict[str, Any] = {
     "normalizers": normalizers,
     "engine": engine,
     "scan": scan,
+    "effects": effects,
     "memory": memory,
     "dynamics": dynamics,
 }

@@ -12,7 +12,14 @@ from headgauge.registry import measures
 from headgauge.registry.names import choice_meaning
 from headgauge.registry.published import CHOICE
 from headgauge.runs import dynamics_schema, paper_schema, schema
-from headgauge.runs.layouts import REPRODUCTION, SCAN, SIMULATION, VALIDATION, Layout
+from headgauge.runs.layouts import (
+    ABLATION,
+    REPRODUCTION,
+    SCAN,
+    SIMULATION,
+    VALIDATION,
+    Layout,
+)
 from headgauge.runs.manifest import Manifest
 
 # Where the registry has the words of a type's columns.
@@ -38,9 +45,10 @@ _EXPLAINED = {
     dynamics_schema.GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     dynamics_schema.SwarmRow: ("dim", "weights", "seeds"),
 }
+_LAYOUTS = (SCAN, ABLATION, VALIDATION, REPRODUCTION, SIMULATION)
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
-    "str": r"\b(Vectors|Scale|Keys|Seen|Side|SpanKind|Logits|Panel|Expected|Weights|Scheme"
+    "str": r"\b(Vectors|How|Scale|Keys|Seen|Side|SpanKind|Logits|Panel|Expected|Weights|Scheme"
     r"|NotFinite)\b",
     "float": r"\b(Finite|Place|Share|Part)\b",
     "int": r"\bSize\b",
@@ -51,8 +59,7 @@ _FIELD = re.compile(r"    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?")
 def render(page: str) -> str:
     """The page with its tables, which stand between `<!-- tables of … -->` and the next comment,
     made anew."""
-    made = {layout.name: _layout_tables(layout) for layout in (SCAN, REPRODUCTION, SIMULATION)}
-    made["validation"] = _layout_tables(VALIDATION)
+    made = {layout.name: _layout_tables(layout) for layout in _LAYOUTS}
     made["manifest"] = [_table(Manifest)]
     for record in dict.fromkeys(parts(Manifest)):
         about = f"### {record.__name__}\n\n{inspect.getdoc(record)}\n"
@@ -73,13 +80,15 @@ def parts(record: type) -> Iterator[type]:
 def _layout_tables(layout: Layout) -> list[str]:
     """A section for the tables of each type of rows."""
     sections = []
-    for row in dict.fromkeys(layout.tables.values()):
+    told = SCAN.tables.values() if layout is ABLATION else ()  # its means are a scan's
+    for row in dict.fromkeys(row for row in layout.tables.values() if row not in told):
         names = [name for name, each in layout.tables.items() if each is row]
         heading = ", ".join(str(layout.file(Path(), name)) for name in names)
         about = f"{inspect.getdoc(row)}\n"
-        if layout is SCAN:
-            key = ", ".join(f"`{column}`" for column in schema.KEYS[names[0]])
-            about = f"{inspect.getdoc(row)} Key: {key}.\n"
+        if not layout.folder:
+            if names[0] in schema.KEYS:
+                key = ", ".join(f"`{column}`" for column in schema.KEYS[names[0]])
+                about = f"{inspect.getdoc(row)} Key: {key}.\n"
         else:
             module = inspect.getdoc(inspect.getmodule(row)) or ""
             said = dict(re.findall(r"\w+/(\w+)\.parquet +\w+ +(.+)", module))

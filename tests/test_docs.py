@@ -46,6 +46,7 @@ SMALLER = {
 }  # fmt: skip
 ADDED = {
     "scan": {"--text": "story.txt", "--length": "32", "--windows": "1"},
+    "ablate": {"--text": "story.txt", "--length": "32", "--windows": "1"},
     "reproduce": {"--text": "story.txt", "--length": "32", "--windows": "1",
                   "--rules": "none", "--sensitivity-rows": "2"},
     "simulate": {"--tokens": "6", "--dim": "8", "--horizon": "1", "--seeds": "1",
@@ -120,6 +121,7 @@ def place(as_users_run: None, tmp_path_factory: pytest.TempPathFactory) -> Itera
     (folder / "prompt.txt").write_text((folder / "story.txt").read_text())
     (spans,) = [block for block in blocks("text") if block.text.startswith('{"system"')]
     (folder / "spans.json").write_text(spans.text)
+    (folder / "groups.json").write_text('{"pair": ["L0H1", [1, 0]]}')
     (toml,) = [block for block in blocks("toml") if block.page == "docs/verdicts.md"]
     (folder / "mine.toml").write_text(toml.text)
     with chdir(folder), pytest.MonkeyPatch.context() as patch:
@@ -147,7 +149,7 @@ def smaller(text: str, whole: bool = False) -> list[str]:
     for option, value in ADDED.get(command, {}).items():
         if option not in {*given, *documents, *itself}:
             given += [option, value]
-    if command in ("scan", "reproduce") and "tiny" not in given:
+    if command in ("scan", "ablate", "reproduce") and "tiny" not in given:
         given += ["--model", "tiny"]
     if command == "reproduce" and not whole and "--estimate" not in given:
         given.append("--estimate")

@@ -93,9 +93,10 @@ def unit_tables(
 
 
 def _paper_rows(places: list[dict]) -> dict[str, list[dict]]:
-    """What names the rows of the tables that only a reproduction has."""
+    """What names the rows of the tables that a scan does not have."""
     choice = {"vectors": "final", "scale": "unit", "keys": "all"}
     return {
+        "window_effects": [place | {"group": None} for place in places],
         "paper_curves": [
             place | choice | {"top_n": n, "rule": rule}
             for place in places

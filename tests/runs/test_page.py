@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from docs import results as page
-from headgauge.runs import REPRODUCTION, SCAN, SIMULATION
+from headgauge.runs import ABLATION, REPRODUCTION, SCAN, SIMULATION
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import Manifest
 from headgauge.runs.paper_schema import PAPER_TABLES
@@ -41,7 +41,7 @@ def test_a_measure_has_words_in_one_place():
 
 def test_every_table_has_one_section(rendered):
     headings = [line[3:].split(", ") for line in rendered.splitlines() if line.startswith("## ")]
-    for layout in (SCAN, REPRODUCTION, SIMULATION):
+    for layout in (SCAN, ABLATION, REPRODUCTION, SIMULATION):
         for name in layout.tables:
             file = str(layout.file(Path(), name))
             assert sum(file in heading for heading in headings) == 1, file

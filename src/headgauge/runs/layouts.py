@@ -107,9 +107,8 @@ def _dynamics_damage(tables: Frames) -> Iterator[tuple[str, str]]:
 _DESCRIBED = {"model": Model, "data": Data, "splits": Splits, "model.facts": Facts}
 # Tables that are made once for a run, before its units.
 _ONCE: dict[str, type] = {"means": MeanRow}
-SCAN = Layout(
-    "run", TABLES | _ONCE, "", (*ON_REQUEST, *_ONCE), needs=_DESCRIBED, damage=_scan_damage
-)
+_SCAN = {name: row for name, row in TABLES.items() if name != "window_effects"} | _ONCE
+SCAN = Layout("run", _SCAN, "", (*ON_REQUEST, *_ONCE), needs=_DESCRIBED, damage=_scan_damage)
 ABLATION = Layout(
     "ablation",
     {"effects": EffectRow, "window_effects": TABLES["window_effects"]} | _ONCE,

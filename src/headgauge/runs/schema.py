@@ -310,7 +310,7 @@ class EffectRow(Ablated):
 
     effect: float | None  # mean over windows of the rise of the loss without it, nats per token
     error: float | None  # its standard error over windows; null with one
-    windows: int
+    windows: int  # that it was measured in
     loss: float | None  # without it, mean over windows
 
 
@@ -318,10 +318,10 @@ class MeanRow:
     """A component of what a head puts out on average, over the positions of other windows."""
 
     layer: int
-    module: str
+    module: str  # the attention module
     head: int
-    dim: int  # from 0
-    value: float
+    dim: int  # of the head's output, from 0
+    value: float  # before the output projection
 
 
 # Only a reproduction has them.
