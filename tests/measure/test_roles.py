@@ -1,5 +1,6 @@
 """What a head does, against `theory.roles` in float64 on all of the model's own weights at once."""
 
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from headgauge import models
 from headgauge.measure.unit import Unit, known_heads, measure_unit
+from headgauge.models.structure import layer_of
 from headgauge.runs import UnitKey
 from headgauge.runs.schema import HeadRow
 from headgauge.scanning.scanning import ScanSettings, scan_task
@@ -17,6 +19,7 @@ from model_families import DIRECT, INSIDE, OUTSIDE
 
 LENGTH = 24
 FAMILIES = {family.name: family for family in (*INSIDE, DIRECT, *OUTSIDE)}
+SINGLE = ("gemma2", "gpt-oss")  # their own attention computes in float32 whatever they are
 BY_PLACE = (
     *("self_mass", "previous_mass", "local_mass", "long_mass", "streaming_mass", "mean_distance"),
     *("duplicate_mass", "induction_mass"),
@@ -28,7 +31,8 @@ OF_WEIGHTS = ("ov_copying", "qk_largest", "qk_stable_rank", "qk_spectral_entropy
 def _measured(name: str, ids: Tensor) -> tuple[Any, pl.DataFrame, dict[str, list[Any]]]:
     """The model in float64, its table of heads, and its attention calls by module."""
     family = FAMILIES[name]
-    model = family.build(family.implementations[0]).double()
+    model = family.build(family.implementations[0])
+    model = model if name in SINGLE else model.double()
     loaded = models.wrap(model)
     settings = ScanSettings(lengths=(LENGTH,), top_ns=(1,), block_rows=7, precision="float64")
     unit = Unit(UnitKey(0, LENGTH), 0, tuple(ids[0].tolist()))
@@ -61,7 +65,7 @@ def _plain(call: Any, head: int, ids: Tensor) -> dict[str, float | None]:
     block = call.block(0, head, 0, call.queries)
     weights = torch.zeros(call.queries, call.keys, dtype=torch.float64)
     visible = torch.zeros_like(weights, dtype=torch.bool)
-    weights[:, : block.reach], visible[:, : block.reach] = block.weights, block.visible
+    weights[:, : block.reach], visible[:, : block.reach] = block.weights.double(), block.visible
     places = torch.arange(call.queries)
     found: dict[str, float | None] = dict.fromkeys((*BY_PLACE, *OF_VALUES))
     found["collision_entropy"] = _mean(roles.collision_entropy(weights, visible))
@@ -74,7 +78,7 @@ def _plain(call: Any, head: int, ids: Tensor) -> dict[str, float | None]:
             found["induction_mass"] = _mean(roles.induction_mass(weights, visible, places, ids))
     if not isinstance(call, models.AttentionCall):
         return found
-    values = call.value[0, call.kv_head(head)]
+    values = call.value[0, call.kv_head(head)].double()
     lengths = torch.linalg.vector_norm(values, dim=-1)
     share = roles.sink_output_share(weights, visible, lengths)
     found["sink_output_share"] = None if share.isnan().any() else float(share.mean())
@@ -96,7 +100,8 @@ def test_every_column_is_theorys(name: str, ids: Tensor, unchecked: None) -> Non
         own = decoder if "decoder" in row["module"] else ids
         for column, wanted in _plain(call, row["head"], own[0]).items():
             if column != "contribution":
-                near = wanted if wanted is None else pytest.approx(wanted, rel=1e-9, abs=1e-12)
+                rel = 2e-5 if name in SINGLE else 1e-9
+                near = wanted if wanted is None else pytest.approx(wanted, rel=rel, abs=1e-9)
                 assert row[column] == near, (row, column)
     encoder, seen = name in ("bert",), name != "gptj"
     assert heads["induction_mass"].is_null().all() == encoder
@@ -112,17 +117,13 @@ def test_a_contribution_is_the_projected_output_beside_the_stream(name: str, ids
     projections = models.output_projections(loaded)
     streams: dict[str, Tensor] = {}
     modules = dict(loaded.model.named_modules())
-    hooks = []
+
+    def keep(attention: str, _: Any, args: Any, kwargs: Any) -> None:
+        streams[attention] = args[0] if args else kwargs["hidden_states"]
+
     for attention in calls:
-        layer = modules[models.structure.layer_of(attention, modules)]
-        hooks.append(
-            layer.register_forward_pre_hook(
-                lambda _, args, kwargs, name=attention: streams.setdefault(
-                    name, args[0] if args else kwargs["hidden_states"]
-                ),
-                with_kwargs=True,
-            )
-        )
+        layer = modules[layer_of(attention, modules)]
+        layer.register_forward_pre_hook(partial(keep, attention), with_kwargs=True)
     with torch.no_grad():
         loaded.model(ids)
     for row in heads.iter_rows(named=True):

@@ -73,7 +73,7 @@ def _weights_and_values(model: Any, ids: Tensor) -> list[tuple[Tensor, Tensor]]:
 
 def test_every_number_is_theorys(unit: UnitTables, attention: Any, unchecked: None) -> None:
     assert len(unit.tables["heads"]) == 2 * 4
-    assert len(unit.tables["curves"]) == 2 * 4 * len(TOP_NS)
+    assert len(unit.tables["curves"]) == 2 * 4 * len(TOP_NS) * 2
     log_n = torch.arange(1, LENGTH + 1).double().log()
     for layer, (weights, values) in enumerate(attention):
         norms = torch.linalg.vector_norm(weights @ values, dim=-1).mean(-1)
@@ -92,25 +92,29 @@ def test_every_number_is_theorys(unit: UnitTables, attention: Any, unchecked: No
             for name, value in expected.items():
                 assert row[name] == pytest.approx(float(value), rel=1e-5), name
             assert (row["rows"], row["kv_head"], row["seen"]) == (LENGTH, head // 2, "qkv")
-            _check_curves(unit.tables["curves"].filter(_at(layer, head)), a, values[head])
+            own = unit.tables["curves"].filter(_at(layer, head))
+            _check_curves(own.filter(keys="visible"), a, values[head], 0)
+            _check_curves(own.filter(keys="off_sink"), a, values[head], 1)
 
 
 def _at(layer: int, head: int) -> pl.Expr:
     return (pl.col("layer") == layer) & (pl.col("head") == head)
 
 
-def _check_curves(curves: pl.DataFrame, weights: Tensor, values: Tensor) -> None:
+def _check_curves(curves: pl.DataFrame, weights: Tensor, values: Tensor, first: int) -> None:
+    """Over the keys from the first one on that counts; what weight they have is all there is."""
     x = torch.nn.functional.normalize(values, dim=-1)
     for n in TOP_NS:
         row = curves.row(by_predicate=pl.col("top_n") == n, named=True)
         found: dict[str, list[float]] = {"distance": [], "radius": [], "separability": []}
-        for t in range(n, LENGTH):
-            a, seen = weights[t, : t + 1], x[: t + 1]
+        for t in range(n + first, LENGTH):
+            a, seen = weights[t, first : t + 1], x[first : t + 1]
+            a = a / a.sum()
             chosen = selection.top_n(a, n)
             found["distance"].append(float(distance.distance(a, seen, chosen)))
             found["radius"].append(float(separability.radius(a, seen, chosen)))
             found["separability"].append(float(separability.separability(a, seen, chosen)))
-        assert row["rows"] == LENGTH - n
+        assert row["rows"] == LENGTH - n - first
         for name, each in found.items():
             assert row[name] == pytest.approx(np.mean(each), rel=1e-5), name
 
@@ -176,7 +180,7 @@ def test_several_vectors_and_both_keys(model: Any, ids: Tensor) -> None:
     several = _measure(model, ids, vectors=kinds, keys=("visible", "all"), **some)
     assert len(several.tables["heads"]) == 4
     curves = several.tables["curves"]
-    assert len(curves) == 4 * 2 * len(kinds) * 2
+    assert len(curves) == 4 * 2 * (len(kinds) * 2 + 1)  # and value without the first key
     alone = _measure(model, ids, vectors=("hidden",), keys=("all",), **some).tables["curves"]
     own = curves.filter(vectors="hidden", keys="all")
     assert alone.equals(own)

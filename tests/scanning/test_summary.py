@@ -124,8 +124,11 @@ def test_only_the_judged_length_counts():
 def test_layers(judged):
     layers = layer_summary(head_table(*judged))
     assert layers["heads"].to_list() == [2, 3]
-    assert layers.select(NAMES).rows() == [(0, 0, 1, 0, 0, 0, 1), (0, 0, 1, 0, 1, 1, 1)]
-    assert layers["sink_weight"].to_list() == pytest.approx([0.3, (0.6 + 0.2 + 0) / 3])
+    assert layers.select(NAMES).rows() == [
+        (0, 0, 1, 0, 0, 0, 0, 1),
+        (0, 0, 1, 0, 0, 1, 1, 1),
+    ]
+    assert layers["sink_weight"].to_list() == pytest.approx([0.475, (0.75 + 0.3 + 0) / 3])
     assert layers["max_logit"].to_list() == [12.0, 50.0]
     assert layers["output_ratio"].to_list() == pytest.approx([1.0, 0.57])
 
@@ -133,9 +136,9 @@ def test_layers(judged):
 def test_totals_name_every_verdict(judged):
     total = counts(judged[2])
     assert total["verdict"].to_list() == NAMES
-    assert total["heads"].to_list() == [0, 0, 2, 0, 1, 1, 2]
-    assert total["share"].to_list() == pytest.approx([0, 0, 0.4, 0, 0.2, 0.2, 0.4])
-    assert total["flipping"].to_list() == [0, 0, 0, 0, 0, 0, 1]
+    assert total["heads"].to_list() == [0, 0, 2, 0, 0, 1, 1, 2]
+    assert total["share"].to_list() == pytest.approx([0, 0, 0.4, 0, 0, 0.2, 0.2, 0.4])
+    assert total["flipping"].to_list() == [0, 0, 0, 0, 0, 0, 0, 1]
     with pytest.raises(InputError, match="the table is empty"):
         counts(judged[2].clear())
 
