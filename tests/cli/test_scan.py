@@ -150,6 +150,26 @@ def test_json_of_a_run_that_is_there(whole: Any, cli: Any, tmp_path: Path, undra
     assert "4 lengths leave 2 degrees of freedom" in said["notes"][0]
 
 
+def test_heads_have_roles_and_the_worst_are_listed_by_what_they_are_worth(
+    scan: Any, undrawn: None
+) -> None:
+    code, out, err = scan("--worst", "--effects")
+    assert code == 0, err
+    assert "8 heads, those with a fault first, by effect" in out
+    assert "± error" in out
+    assert "What a head does; it has one at most." in out
+    code, out, err = scan("--worst", "--effects", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert {"role", "measure", "number", "threshold"} <= set(found["roles"][0])
+    assert len(found["roles"]) == len(found["heads"]) == 8
+    roles = {(each["layer"], each["head"]): each["role"] for each in found["roles"]}
+    assert all(each["role"] == roles[each["layer"], each["head"]] for each in found["heads"])
+    assert None not in {each["effect_error"] for each in found["heads"]}
+    order = [(not each["severity"], -each["effect"]) for each in found["heads"]]
+    assert order == sorted(order)
+
+
 def test_choices(scan: Any, tmp_path: Path, undrawn: None) -> None:
     code, out, err = scan(
         "--vectors", "value,hidden", "--keys", "both", "--layers", "1", "--heads", "0-1", "--raw",
