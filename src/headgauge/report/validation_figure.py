@@ -22,7 +22,7 @@ def validation_figure(result: Validation, run: str) -> Figure:
     named = told.filter(pl.col("kind") != "measure")
     panels = (
         _panel(measures, "Measures", "area under the ROC curve: effect below the layer's median"),
-        _panel(named, "Verdicts and roles", "how often smaller than another of the layer"),
+        _panel(named, "Verdicts and roles", "how often a smaller effect than another"),
     )
     caption = (
         Sentence("Right of .5: a higher number, or having it, goes with a smaller effect."),

@@ -112,7 +112,7 @@ def finding(
     advice = verdicts.filter(verdict=by_count[0])["remedy"][0]
     sentences = [
         f"Of {all_heads} at L = {length}: {listed(rest)} (a head can have several).",
-        f"Farthest beyond their thresholds: {listed(told)}.",
+        *([f"Farthest beyond their thresholds: {listed(told)}."] if told else []),
         f"What to do for the most common, {by_count[0]}: {advice[0].lower()}{advice[1:]}",
     ]
     return " ".join([*sentences, *sure])
