@@ -41,7 +41,8 @@ class Entry:
 
     `low` and `high` are the ends it cannot pass; colours then span them, so that figures of two
     models compare. An open end takes a percentile of the data. `centre` is a value that means
-    "neither": only such a measure gets a diverging colour map.
+    "neither": only such a measure gets a diverging colour map, which `logarithmic` bends on both
+    sides.
     """
 
     title: str = ""  # as a reader meets it

@@ -48,8 +48,8 @@ _HEADS = {
     "diffuse": "What is not on the sink is spread over nearly all keys.",
     "unstable": "A small step in the logits moves the weights far, or a logit is very large.",
     "inactive": "What the head hands on is short beside the other heads of its layer.",
-    "role": "What a head mostly does: looks at the token before, at what followed the same token, at "
-    "the first token, near, far; mixed where nothing stands out.",
+    "role": "What a head mostly does: looks at the token before, at what followed the same token, "
+    "at the first token, near, far; mixed where nothing stands out.",
     "effect": "How much the loss rises without the head: its output replaced by its mean.",
     "value, unit, visible": "What a number is about: these vectors, brought to length 1 (unit) or "
     "not (raw), over the keys that a query sees (visible) or all of the window.",

@@ -309,6 +309,7 @@ ROLE_MEASURES = by_name(
         "its output before W_O replaced by its mean, or by zeros; null where it was not asked for",
         digits=4,
         centre=0.0,
+        logarithmic=True,
     ),
 )
 # What a list or a figure of all of them puts together; the effect stands alone.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm, to_rgba
+from matplotlib.colors import AsinhNorm, LogNorm, Normalize, TwoSlopeNorm, to_rgba
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import StrMethodFormatter
@@ -27,6 +27,7 @@ _STRIPES = 60  # divisible by every number of verdicts a head can have
 _TAILS = (2, 98)  # percentiles
 _STEPS = (1, 2, 5, 10, 20, 25, 50, 100)
 _LETTER_LEAST = 2.8  # points
+_BENT = 30  # the end of bent colours, in parts that are about linear; as in colours.js
 
 
 def draw_cells(axes: Axes, panel: HeatMap, scale: Scale, numbered: bool) -> None:
@@ -107,6 +108,8 @@ def colours(values: np.ndarray, entry: Entry) -> Scale:
         high = low + (abs(low) or 1.0)
     beyond = bool((seen < low).any()), bool((seen > high).any())
     extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[beyond]
+    if entry.centre == 0 and entry.logarithmic:
+        return AsinhNorm(high / _BENT, low, high), extend
     if entry.centre is not None:
         return TwoSlopeNorm(entry.centre, low, high), extend
     return (LogNorm if entry.logarithmic else Normalize)(low, high), extend
@@ -127,7 +130,9 @@ def add_bar(
         bar.minorticks_off()
     elif norm.vmin is not None and norm.vmax is not None:
         # Left alone, a short bar loses the number at its end, which may be a limit.
-        ends = (norm.vmin, (norm.vmin + norm.vmax) / 2, norm.vmax)
+        ends = [norm.vmin, (norm.vmin + norm.vmax) / 2, norm.vmax]
+        if isinstance(norm, AsinhNorm):
+            ends = [norm.vmin, norm.vmin / 10, 0.0, norm.vmax / 10, norm.vmax]
         bar.set_ticks(ends, labels=[f"{end:.3g}" for end in ends])
     bar.outline.set_linewidth(0.5)  # pyright: ignore
     place.tick_params(labelsize=6.5, length=2, width=0.5, pad=1.5, colors=INK)

@@ -4,6 +4,7 @@ const MAPS = {
   viridis: '440154 482475 414487 355f8d 2a788e 21918c 22a884 44bf70 7ad151 bddf26 fde725',
   PuOr: '2d004b 532687 8073ac b1aad1 d8daeb f7f7f6 fee0b6 fcb761 e08214 b25706 7f3b08',
 };
+const BENT = 30; // the end of bent colours, in parts that are about linear
 const NOT_SEEN = '#9aa0a5';
 
 function channels(hex) {
@@ -33,8 +34,10 @@ function colouring(values, measure) {
   }
   if (high <= low) high = low + (Math.abs(low) || 1);
   const log = measure.logarithmic && low > 0;
+  const bent = measure.logarithmic && centre === 0; // logarithmic on both sides
   const share = (value) => {
     if (log) return Math.log(value / low) / Math.log(high / low);
+    if (bent) return 0.5 + 0.5 * (Math.asinh((BENT * value) / high) / Math.asinh(BENT));
     if (missing(centre)) return (value - low) / (high - low);
     return value < centre
       ? 0.5 * ((value - low) / (centre - low))
@@ -52,7 +55,13 @@ function colouring(values, measure) {
       sig(missing(centre) ? middle : centre, 3),
       (above ? '≥ ' : '') + sig(high, 3),
     ],
-    said: `${measure.unit || ''}${log ? '; logarithmic' : ''}`,
+    said: [
+      measure.unit,
+      log ? 'logarithmic' : '',
+      bent ? 'colours logarithmic on both sides of 0' : '',
+    ]
+      .filter(Boolean)
+      .join('; '),
   };
 }
 
