@@ -145,6 +145,11 @@ def one_line(target: Path, needed: int | None = None) -> Iterator[None]:
             ) from None
         if isinstance(error, OSError):
             raise InputError(f"cannot write {target}: {error.strerror or error}") from None
+        if "transport error" in str(error):  # a parquet file's last bytes: polars keeps no reason
+            raise InputError(
+                f"cannot write all of {target}: the disk may be full, or a limit reached"
+                f"{_room(target, needed)}"
+            ) from None
         raise
 
 

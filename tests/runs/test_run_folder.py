@@ -286,11 +286,15 @@ def test_a_folder_with_other_files_is_refused(tmp_path):
     ("content", "line"),
     [
         ("{", "is damaged"),
-        ('{"format": 1}', "is damaged"),
-        ("{}", "has no format number, and headgauge VERSION reads format 1: choose another folder"),
+        ('{"format": 2}', "is damaged"),
+        ("{}", "has no format number, and headgauge VERSION reads format 2: choose another folder"),
         ('{"format": "other 1"}', "has no format number"),
-        ('{"format": 0}', "has format 0, and headgauge VERSION reads format 1: make the run again"),
-        ('{"format": 2}', "has format 2, and headgauge VERSION reads format 1: update headgauge"),
+        ('{"format": 1}', "has format 1, and headgauge VERSION reads format 2: make the run again"),
+        (
+            '{"format": "headgauge run 1"}',  # as the first runs have it
+            "has format 1, and headgauge VERSION reads format 2: make the run again",
+        ),
+        ('{"format": 3}', "has format 3, and headgauge VERSION reads format 2: update headgauge"),
     ],
 )
 def test_another_manifest_is_refused(content, line, tmp_path):
@@ -298,14 +302,6 @@ def test_another_manifest_is_refused(content, line, tmp_path):
     for call in (lambda: RunFolder.open(tmp_path, {}), lambda: load_run(tmp_path)):
         with pytest.raises(InputError, match=re.escape(line.replace("VERSION", __version__))):
             call()
-
-
-def test_a_run_whose_format_is_a_text_is_read(made):
-    """As the first runs have it."""
-    file = made / "manifest.json"
-    file.write_text(file.read_text().replace('"format": 1', '"format": "headgauge run 1"'))
-    assert "headgauge run 1" in file.read_text()
-    assert load_run(made).manifest["format"] == 1
 
 
 def test_a_file_is_no_folder(tmp_path):
