@@ -99,7 +99,7 @@ DEFAULT = (
         "above",
         0.65,
         "calibrated: what is not on the sink is as flat as equal weights on n^0.65 of n keys; "
-        "tested: such heads are worth less than others of their layer",
+        "tested: worth less than others of their layer",
         "Sharpen it with the length: ssmax or another log-length scale, or a sparse rule "
         "(entmax, sparsemax); leave it if it is meant to average.",
     ),
@@ -109,7 +109,7 @@ DEFAULT = (
         "above",
         0.3,
         "arXiv 2410.10781's line for the weight on the first token, of weight that does nothing; "
-        "tested: such heads are worth less than others of their layer",
+        "tested: worth less than others of their layer",
         "It rests. Keep the first token in the cache; when training, let it be silent by other "
         "means: a gate on its output, or softmax_one.",
     ),
@@ -119,7 +119,7 @@ DEFAULT = (
         "above",
         0.2,
         "calibrated: the first token adds a fifth of a usual value's length to every row; tested: "
-        "undecided what such heads are worth",
+        "undecided",
         "Never drop the first token from the cache; when training, give the model registers to "
         "say this in.",
     ),
@@ -136,8 +136,8 @@ DEFAULT = (
         "jacobian_norm",
         "above",
         0.3,
-        "calibrated: 60 % of the limit 1/2; the top 3 % of the default model's heads; tested: such "
-        "heads are worth more than others of their layer",
+        "calibrated: 60 % of the limit 1/2; the top 3 % of the default model's heads; tested: worth "
+        "more than others of their layer, if anything",
         "Raise its temperature or bound its logits (QK-norm, QK-clip), and do not quantise its "
         "queries and keys coarsely.",
     ),
@@ -146,8 +146,8 @@ DEFAULT = (
         "output_ratio",
         "below",
         0.68,
-        "inactive-heads: the upper end of the published .44 to .68; tested: such heads are worth "
-        "less than others of their layer",
+        "inactive-heads: the upper end of the published .44 to .68; tested: worth less than others "
+        "of their layer",
         "Zero it on your own task: if nothing is lost prune it, else leave it alone.",
     ),
 )
