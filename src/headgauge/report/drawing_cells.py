@@ -133,6 +133,7 @@ def add_bar(
         ends = [norm.vmin, (norm.vmin + norm.vmax) / 2, norm.vmax]
         if isinstance(norm, AsinhNorm):
             ends = [norm.vmin, norm.vmin / 10, 0.0, norm.vmax / 10, norm.vmax]
+            bar.minorticks_off()
         bar.set_ticks(ends, labels=[f"{end:.3g}" for end in ends])
     bar.outline.set_linewidth(0.5)  # pyright: ignore
     place.tick_params(labelsize=6.5, length=2, width=0.5, pad=1.5, colors=INK)

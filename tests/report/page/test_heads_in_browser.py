@@ -8,6 +8,7 @@ from headgauge.registry.measures import GROUPS
 from headgauge.registry.names import ROLES, VERDICTS
 from headgauge.report.page import page, write_page
 from headgauge.report.page.heads import heads_part
+from headgauge.scanning.thresholds import DEFAULT
 from report.page.results import (
     HEADS,
     NS,
@@ -123,7 +124,8 @@ def test_a_head_opens_with_its_verdicts_measures_and_tokens(scan):
     assert scan.text("#head-panel h3") == "Layer 2, head 1"
     cards = [each.text for each in scan.all("#head-panel .verdict-card")]
     (card,) = [each for each in cards if "idle sink" in each.split("\n")]
-    assert "0.61, above the threshold 0.5" in card
+    (line,) = [each.value for each in DEFAULT if each.verdict == "idle sink"]
+    assert f"0.61, above the threshold {line}" in card
     assert "Threshold: " in card
     assert "reads key and value head 0" in panel.text
     rows = [each.text for each in scan.all("#head-panel tbody tr")]
