@@ -21,8 +21,8 @@ def validation_figure(result: Validation, run: str) -> Figure:
     measures = told.filter(kind="measure")
     named = told.filter(pl.col("kind") != "measure")
     panels = (
-        _panel(measures, "Measures", "area: effect below the layer's median"),
-        _panel(named, "Verdicts and roles", "pairs in which it has the smaller effect"),
+        _panel(measures, "Measures", "area under the ROC curve: effect below the layer's median"),
+        _panel(named, "Verdicts and roles", "how often a smaller effect than another"),
     )
     caption = (
         Sentence("Right of .5: a higher number, or having it, goes with a smaller effect."),
