@@ -58,7 +58,7 @@ def head_table(
         pl.col("flips", "holds_up_to").max(),
         (pl.col("verdict") == HEALTHY).any().alias("well"),
     )
-    named = roles(heads, curves, role_lines, at["length"].max())
+    named = roles(heads, curves, role_lines, at["length"].item(0))
     saturated = next((t for t in thresholds if t.measure == "separability"), None)
     chosen = curves.clear() if saturated is None else curves.filter(**saturated.choice)
     shares = heads.with_columns(**derived())
