@@ -1,6 +1,8 @@
 """The pictures of these pages, taken from finished runs: `python -m docs.pictures RUN …`.
 
-    headgauge scan --depth        page.png, map.png, heads.png, curves.png, head.png, depth.png
+    headgauge scan --effects      effect.png, effects.png, and as all scans page.png, map.png,
+                                  heads.png, roles.png, curves.png, head.png
+    headgauge scan --depth        depth.png
     headgauge scan --matrix L14H5 only matrix.png
     headgauge reproduce           paper.png
     headgauge simulate            dynamics.png
@@ -27,7 +29,7 @@ IMAGES = Path(__file__).parent / "images"
 HEAD = (18, 7)
 # The page's top, and its map with the head beside it: where in the page, and how high.
 SHOTS = {"page": ("", 1150), "map": (f"#L{HEAD[0]}H{HEAD[1]}", 800)}
-COPIED = ("heads", "curves", "depth", "paper", "dynamics")
+COPIED = ("heads", "roles", "effect", "effects", "curves", "depth", "paper", "dynamics")
 
 
 def take(folder: Path) -> None:
