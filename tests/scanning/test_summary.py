@@ -94,6 +94,15 @@ def test_one_row_a_head_the_worst_first(judged):
     assert table["flips"].to_list() == [0.0, 0.0, None, 0.0, 0.5]
 
 
+def test_saturated_is_not_held_against_a_head():
+    heads, curves = tables(
+        head(0, 0, separability=0.1), head(0, 1, separability=0.1, output_ratio=0.34)
+    )
+    table = head_table(heads, curves, verdicts(heads, curves))
+    assert table["verdicts"].to_list() == ["saturated, inactive", "saturated"]
+    assert table["severity"].to_list() == pytest.approx([2.0, 0.0])
+
+
 def test_the_numbers_are_means_over_windows_and_the_largest_logit_the_largest(judged):
     row = head_table(*judged).row(by_predicate=(pl.col("layer") == 0) & (pl.col("head") == 1))
     named = dict(zip(head_table(*judged).columns, row, strict=True))
