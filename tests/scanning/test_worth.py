@@ -1,5 +1,7 @@
 """What heads are worth: the order of the worst, and what was measured of each verdict's heads."""
 
+from typing import Any
+
 import pytest
 
 from headgauge.runs.schema import HEAD
@@ -19,7 +21,7 @@ def named(table):
     return table.select("layer", "head").rows()
 
 
-INACTIVE = {"output_ratio": 0.1}
+INACTIVE: Any = {"output_ratio": 0.1}
 
 
 def test_a_fault_of_a_head_that_matters_comes_first_and_effects_count_before_what_it_adds():

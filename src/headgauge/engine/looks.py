@@ -115,13 +115,14 @@ def _plain(
     if ids is not None:
         # The sequence may be longer than the block's keys: to a row those behind are hidden.
         more = max(0, place + rows - keys)
-        wide = [torch.nn.functional.pad(each, (0, more)) for each in (weights, visible)]
+        pad = torch.nn.functional.pad
+        given = pad(weights, (0, more)), pad(visible, (0, more)), places
         tokens = ids[: keys + more].to(weights.device)
         for name in ("self", "previous", "local", "long", "streaming"):
-            found[f"{name}_mass"] = getattr(roles, f"{name}_mass")(*wide, places)
-        found["mean_distance"] = roles.mean_distance(*wide, places)
-        found["duplicate_mass"] = roles.duplicate_mass(*wide, places, tokens)
-        found["induction_mass"] = roles.induction_mass(*wide, places, tokens)
+            found[f"{name}_mass"] = getattr(roles, f"{name}_mass")(*given)
+        found["mean_distance"] = roles.mean_distance(*given)
+        found["duplicate_mass"] = roles.duplicate_mass(*given, tokens)
+        found["induction_mass"] = roles.induction_mass(*given, tokens)
         ahead = (visible & (roles.offsets(places, keys) < 0)).any(-1)
         found["ahead"] = torch.where(visible.any(-1), ahead.to(exact), torch.nan)
     return Looks(**{name: each.cpu().double().numpy() for name, each in found.items()})

@@ -216,8 +216,11 @@ class ScanResult(runs.Run, Shown):
         """Why columns that say what a head does are null in all of them."""
         found, facts = [], self._model()["facts"]
         if self.heads["induction_score"].is_null().all():
-            known = (facts.get(name) for name in ("kind", "vocabulary", "context_length"))
-            why = why_no_scores(*known) or "no head of it could be seen on repeated random tokens"
+            known = facts.get("vocabulary"), facts.get("context_length")
+            why = (
+                why_no_scores(facts["kind"], *known)
+                or "no head of it could be seen on repeated random tokens"
+            )
             found.append(f"induction_score and duplicate_score are null: {why}")
         repeats = self.heads["duplicate_mass"].is_null() & self.heads["self_mass"].is_not_null()
         if repeats.all() and facts["kind"] == "decoder":
