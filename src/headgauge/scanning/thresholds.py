@@ -136,8 +136,8 @@ DEFAULT = (
         "jacobian_norm",
         "above",
         0.3,
-        "calibrated: 60 % of the limit 1/2; the top 3 % of the default model's heads; tested: worth "
-        "more than others of their layer, if anything",
+        "calibrated: 60 % of the limit 1/2; the top 3 % of the default model's heads; tested: "
+        "worth more than others of their layer, if anything",
         "Raise its temperature or bound its logits (QK-norm, QK-clip), and do not quantise its "
         "queries and keys coarsely.",
     ),
