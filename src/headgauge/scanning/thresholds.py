@@ -85,7 +85,7 @@ DEFAULT = (
         0.5,
         "calibrated: fewer than half of the selected tokens are separable (arXiv 2508.17821 "
         f"calls {printed(PLATEAU[1])} and less saturated, which names nearly every head); tested: "
-        "tells nothing of what a head is worth",
+        "tells nothing of what a head is worth on one model, undecided on another",
         "Let it select fewer tokens: top-k or a sparse rule (sparsemax, entmax) at the largest N "
         "whose N_s/N is still above the threshold.",
         top_n=16,
@@ -99,7 +99,7 @@ DEFAULT = (
         "above",
         0.65,
         "calibrated: what is not on the sink is as flat as equal weights on n^0.65 of n keys; "
-        "tested: worth less than others of their layer",
+        "tested: worth less than others of their layer on one model, undecided on another",
         "Sharpen it with the length: ssmax or another log-length scale, or a sparse rule "
         "(entmax, sparsemax); leave it if it is meant to average.",
     ),
@@ -109,7 +109,7 @@ DEFAULT = (
         "above",
         0.3,
         "arXiv 2410.10781's line for the weight on the first token, of weight that does nothing; "
-        "tested: worth less than others of their layer",
+        "tested: worth less than others of their layer on one model, undecided on another",
         "It rests. Keep the first token in the cache; when training, let it be silent by other "
         "means: a gate on its output, or softmax_one.",
     ),
@@ -137,7 +137,7 @@ DEFAULT = (
         "above",
         0.3,
         "calibrated: 60 % of the limit 1/2; the top 3 % of the default model's heads; tested: "
-        "worth more than others of their layer, if anything",
+        "worth more than others of their layer, if anything, on two models",
         "Raise its temperature or bound its logits (QK-norm, QK-clip), and do not quantise its "
         "queries and keys coarsely.",
     ),
@@ -147,7 +147,7 @@ DEFAULT = (
         "below",
         0.68,
         "inactive-heads: the upper end of the published .44 to .68; tested: worth less than others "
-        "of their layer",
+        "of their layer on one model, too few to tell on another",
         "Zero it on your own task: if nothing is lost prune it, else leave it alone.",
     ),
 )
