@@ -38,8 +38,9 @@ def words(result: Validation) -> dict[str, str]:
 
 def test_what_drives_the_effect_is_found_and_nothing_else(found: Validation) -> None:
     told = words(found)
-    assert told["sink_weight"] == LESS
-    assert told["sink"] == LESS  # the verdict on it
+    assert told["output_ratio"] == MORE
+    assert told["inactive"] == LESS  # the verdict on a small one
+    assert told["unstable"] in (LITTLE, UNDECIDED)  # a verdict on noise
     assert set(told) >= {*NOISE}
     assert {told[name] for name in NOISE} <= {LITTLE, UNDECIDED}
     assert "entropy" not in told or told["entropy"] == UNDECIDED  # the same for every head
@@ -47,12 +48,12 @@ def test_what_drives_the_effect_is_found_and_nothing_else(found: Validation) -> 
 
 def test_layer_0_stands_alone(found: Validation) -> None:
     """There it is the other way round, and one layer has no interval."""
-    sinks = found.scores.filter(name="sink_weight", part="judging")
-    deeper, first = (sinks.filter(where=where).to_dicts()[0] for where in (DEEPER, FIRST))
-    assert deeper["auc"] > 0.95
-    assert deeper["correlation"] < -0.9
-    assert first["auc"] < 0.3
-    assert first["correlation"] > 0.6
+    ratios = found.scores.filter(name="output_ratio", part="judging")
+    deeper, first = (ratios.filter(where=where).to_dicts()[0] for where in (DEEPER, FIRST))
+    assert deeper["auc"] < 0.05
+    assert deeper["correlation"] > 0.9
+    assert first["auc"] > 0.7
+    assert first["correlation"] < -0.6
     assert first["auc_low"] is None
     assert deeper["heads"] == 24 * 9
     assert first["heads"] == 9
@@ -60,34 +61,34 @@ def test_layer_0_stands_alone(found: Validation) -> None:
 
 def test_layers_are_not_mixed(found: Validation) -> None:
     """Over all heads at once their layers' sizes hide what is there."""
-    row = found.scores.filter(name="sink_weight", part="judging", where=DEEPER).to_dicts()[0]
+    row = found.scores.filter(name="output_ratio", part="judging", where=DEEPER).to_dicts()[0]
     assert abs(row["pooled"]) < 0.5 * abs(row["correlation"])
 
 
 def test_a_line_is_chosen_on_one_part_and_judged_on_others(found: Validation) -> None:
-    rows = found.scores.filter(name="sink_weight", where=DEEPER)
+    rows = found.scores.filter(name="output_ratio", where=DEEPER)
     assert rows["line"].n_unique() == 1
-    assert rows["direction"].unique().to_list() == ["above"]
+    assert rows["direction"].unique().to_list() == ["below"]
     part = read_part(found.parts["judging"])
     here = part.there(DEEPER)
-    told = part.scores["measure", "sink_weight"][here] > rows["line"][0]
+    told = part.scores["measure", "output_ratio"][here] < rows["line"][0]
     label = part.label[here]
     balanced = (told[label].mean() + (~told[~label]).mean()) / 2
     judged = rows.filter(part="judging")["line_accuracy"].item()
     assert judged == pytest.approx(balanced)  # all layers have as many heads
     assert judged > 0.7
     # The verdict's own measure is the same one, so it is told the same line.
-    verdict = found.scores.filter(name="sink", where=DEEPER, part="judging")
+    verdict = found.scores.filter(name="inactive", where=DEEPER, part="judging")
     assert verdict["line"].item() == rows["line"][0]
     noise = found.scores.filter(name=NOISE[0], where=DEEPER, part="judging")["line_accuracy"].item()
     assert abs(noise - 0.5) < 0.1
 
 
 def test_the_named_beside_random_heads_of_their_layers(found: Validation) -> None:
-    row = found.scores.filter(name="sink", where=DEEPER, part="judging").to_dicts()[0]
+    row = found.scores.filter(name="inactive", where=DEEPER, part="judging").to_dicts()[0]
     assert row["control"] == 0  # no random set has less
     assert row["effect_named"] < row["effect_others"]
-    random = found.scores.filter(name="inactive", where=DEEPER, part="judging").to_dicts()[0]
+    random = found.scores.filter(name="unstable", where=DEEPER, part="judging").to_dicts()[0]
     assert 0.01 < random["control"] < 0.99
 
 
@@ -113,12 +114,12 @@ def test_how_far_effects_agree(found: Validation, scans: dict[str, ScanResult]) 
 
 def test_one_text_and_one_layer(scans: dict[str, ScanResult]) -> None:
     one_text = validation({name: scans[name] for name in ("choosing", "judging")})
-    assert words(one_text)["sink_weight"] == LESS
+    assert words(one_text)["output_ratio"] == MORE
     assert one_text.decided()["second text"].is_null().all()
     one_layer = validation({name: scan(seed, layers=1) for seed, name in enumerate(scans, 1)})
     assert one_layer.decided().is_empty()
     assert one_layer.comparisons() == 0
-    assert one_layer.scores.filter(name="sink_weight", where=FIRST)["auc"].is_not_null().all()
+    assert one_layer.scores.filter(name="output_ratio", where=FIRST)["auc"].is_not_null().all()
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ RANDOM = 20  # draws of as many others
 
 Heads = list[tuple[int, int]]  # layer and head of each
 Ids = Int[Tensor, "sequences tokens"]
+Window = Int[Tensor, "1 length"]
 
 
 def induction_rows(
@@ -78,7 +79,7 @@ def repeated_tokens(
     return torch.cat([begin, drawn, drawn], dim=1)
 
 
-def _losses(loaded: models.LoadedModel, repeated: Ids, windows: Sequence[Ids]) -> list[float]:
+def _losses(loaded: models.LoadedModel, repeated: Ids, windows: Sequence[Window]) -> list[float]:
     """On the second half of what is repeated, and on natural windows."""
     found = []
     for tokens in (repeated, *windows):
