@@ -47,7 +47,8 @@ import sys
 import headgauge.__main__
 assert not {"typer", "rich", "pathlib"} & set(sys.modules)
 from headgauge.cli.app import run
-commands = ["scan", "reproduce", "simulate", "report", "claims", "normalizers", "cache"]
+commands = ["scan", "ablate", "validate", "reproduce", "simulate", "report", "export", "claims"]
+commands += ["normalizers", "cache"]
 codes = [run([]), run(["--version"]), run(["--help"])]
 codes += [run([command, "--help"]) for command in commands]
 codes += [run([command, "--nonsense"]) for command in commands]

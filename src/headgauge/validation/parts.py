@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -52,8 +51,7 @@ def read_part(scan: ScanResult) -> Part:
     heads = heads.select(*HEAD, "effect", "effect_error")
     scores = {("measure", name): each for name, each in _measures(scan, heads).items()}
     verdicts = scan.verdicts().filter(pl.col("verdict") != INCOMPLETE)
-    roles: Any = getattr(scan, "roles", None)
-    named = {"verdict": verdicts} | ({} if roles is None else {"role": roles().drop_nulls("role")})
+    named = {"verdict": verdicts, "role": scan.roles().drop_nulls("role")}
     for kind, frame in named.items():
         for name in frame[kind].unique().sort():
             held = frame.filter(pl.col(kind) == name).select(*HEAD, number=1.0)
