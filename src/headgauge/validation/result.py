@@ -104,11 +104,12 @@ class Validation(Shown):
         sentences = []
         for kind in KINDS:
             own = found.filter(kind=kind)
-            told = [
-                f"{word}: {listed(own.filter(word=word)['name'].to_list())}"
-                for word in limits.WORDS
-                if word in own["word"]
-            ]
+            told = []
+            for word in limits.WORDS:
+                names = own.filter(word=word)["name"].to_list()
+                if word == limits.UNDECIDED and len(names) > _FEW:  # the farthest from .5 first
+                    names = [*names[:_FEW], f"{len(names) - _FEW} more"]
+                told += [f"{word}: {listed(names)}"] * bool(names)
             sentences += [f"{kind.capitalize()}s: {'; '.join(told)}."] * bool(told)
         return " ".join([*sentences, *self._agreement(), *self._induction()])
 
@@ -147,6 +148,7 @@ class Validation(Shown):
 
 
 _ENDS = ("low", "high")
+_FEW = 4  # names in a sentence
 
 
 def part_folder(part: str) -> Path:

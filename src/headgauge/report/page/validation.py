@@ -1,10 +1,10 @@
-"""The page of a validation: the picture, the tables, the parts that it stands on."""
+"""The page of a validation: its tables, and what they stand on. The picture, with a line for each
+of some fifty names, is among the files."""
 
 from headgauge.report.page import parts
 from headgauge.report.page.parts import Column, Page, Part, section, text
 from headgauge.report.page.scanning import came_about
 from headgauge.report.table import Table
-from headgauge.report.validation_figure import validation_figure
 from headgauge.report.validation_tables import validation_tables
 from headgauge.validation import Validation
 from headgauge.validation.limits import WORDS
@@ -24,7 +24,6 @@ def validation_page(run: Validation) -> Page:
             parts.notes(line for line in run.notes() if line not in warnings),
         ],
         sections=[
-            section("scores", "Scores", "Scores", parts.figures([validation_figure(run, "")])),
             section("tables", "Tables", "Tables", *map(_table, validation_tables(run))),
             came_about(run.manifest),
         ],
