@@ -42,6 +42,7 @@ INSTEAD = {
 SMALLER = {
     "scan": {"--length": "32", "--windows": "2", "--target-length": "64", "--layers": "0,1",
              "--matrix": "L1H0,L1H1"},
+    "ablate": {"--layers": "0,1"},
     "validate": {"--windows": "1"},
     "simulate": {"--tokens": "6", "--dim": "8", "--horizon": "1", "--seeds": "1", "--heads": "2"},
 }  # fmt: skip

@@ -82,7 +82,7 @@ def test_tables_figures_and_manifest(whole: Any) -> None:
     lengths, windows, heads = 4, 2, 8
     assert len(pl.read_parquet(folder / "heads.parquet")) == lengths * windows * heads
     curves = pl.read_parquet(folder / "curves.parquet").filter(length=32)
-    assert len(curves) == windows * heads * 4
+    assert len(curves) == windows * heads * 4 * 2  # and without the first key
     samples = pl.read_parquet(folder / "samples.parquet")
     assert set(samples["key_text"]) <= set(WORDS)
     kept = pl.read_parquet(folder / "matrices.parquet").select("layer", "head").unique()
@@ -178,7 +178,7 @@ def test_choices(scan: Any, tmp_path: Path, undrawn: None) -> None:
     assert code == 0, err
     assert "Depth" not in out
     curves = pl.read_parquet(tmp_path / "run" / "curves.parquet")
-    assert len(curves) == 2 * 2 * 3 * 2 * 2
+    assert len(curves) == 2 * 2 * 3 * (2 * 2 + 1)  # and values without the first key
     assert set(curves["scale"]) == {"raw"}
     assert set(curves["layer"]) == {1}
     assert not (tmp_path / "run" / "rows.parquet").exists()

@@ -106,6 +106,17 @@ def row_measures_of_all_kinds(make) -> None:
         engine.row_measures(weights, None, logits)
 
 
+def looks_of_all_kinds() -> None:
+    _, weights = softmax_rows(6, 300)
+    ids, lengths = torch.arange(310) % 7, torch.ones(310, dtype=torch.float64)
+    holes = torch.rand(6, 300, generator=torch.Generator().manual_seed(1)) < 0.5
+    holes[0] = False
+    for seen in (torch.ones(6, 300, dtype=torch.bool).tril(294), holes):
+        engine.looks(weights, seen, 294, ids, lengths)
+    engine.looks(weights[:, :5], holes[:, :5], 0, ids, lengths)
+    engine.looks(weights, holes, 0)
+
+
 def sensitivities() -> None:
     logits, _ = softmax_rows(2, 20)
     seen = torch.ones(2, 20, dtype=torch.bool).tril(10)
@@ -126,6 +137,7 @@ def test_every_index_of_the_compiled_rows_is_within_its_array(ran, make, uncheck
     curves_of_all_kinds(make)
     curves_of_long_rows()
     row_measures_of_all_kinds(make)
+    looks_of_all_kinds()
     sensitivities()
     entmax_and_its_gradients()
     assert set(KERNELS.values()) - ran == set()

@@ -38,7 +38,14 @@ def test_the_papers_own_part_is_every_n_on_every_row():
 def test_the_first_longest_window():
     parts = _parts(FULL, LONGEST)
     others = len(CHOICES) - 1
-    assert parts == {"curves": 1, "paper": 1, "beyond": 1, "rules": 5 + MORE, "choices": 2 * others}
+    assert parts == {
+        "curves": 1,
+        "off sink": 1,
+        "paper": 1,
+        "beyond": 1,
+        "rules": 5 + MORE,
+        "choices": 2 * others,
+    }
     beyond = _one(FULL, LONGEST, "beyond")
     assert beyond.rows == 64
     assert beyond.top_ns == (128, 164, 205, 256, 328, 410, 512, 655, 819, 960)
@@ -69,7 +76,12 @@ def test_rules_are_put_on_the_chosen_one():
 
 
 def test_a_further_window_is_for_the_bands():
-    assert _parts(FULL, UnitKey(3, 1024)) == {"curves": 1, "windows": 1, "rules": MORE}
+    assert _parts(FULL, UnitKey(3, 1024)) == {
+        "curves": 1,
+        "off sink": 1,
+        "windows": 1,
+        "rules": MORE,
+    }
     assert _parts(FULL, UnitKey(3, 256)) == {"windows": 1}
     assert _one(FULL, UnitKey(3, 256), "windows").top_ns == (5,)
     again = _one(FULL, UnitKey(3, 1024), "windows")
@@ -143,7 +155,7 @@ def test_all_choices_are_measured_like_the_chosen_one():
     parts = _parts(everything, LONGEST)
     others = len(CHOICES) - 1
     assert parts == {
-        "curves": 1, "paper": 1, "choices": others, "beyond": others + 1,
+        "curves": 1, "off sink": 1, "paper": 1, "choices": others, "beyond": others + 1,
         "rules": 5 * (others + 1) + MORE,
     }  # fmt: skip
     full = [each for each in task(everything, SHORTER).curves if each.part == "choices"]
@@ -174,7 +186,7 @@ def test_no_curve_is_asked_for_twice():
 
 def test_a_part_of_no_rows_is_left_out():
     few = replace(FULL, far_rows=0, choice_rows=0, choice_far_rows=0, rules=())
-    assert _parts(few, LONGEST) == {"curves": 1, "paper": 1, "rules": MORE}
+    assert _parts(few, LONGEST) == {"curves": 1, "off sink": 1, "paper": 1, "rules": MORE}
     assert _parts(replace(FULL, drawn_rows=0), UnitKey(1, 256)) == {}
 
 

@@ -84,7 +84,8 @@ def unit_tables(
     depth = [unit | {"layer": layer, "module": f"layers.{layer}"} for layer in range(4)]
     matrix = [places[5] | {"row": row, "key": at} for row in range(3) for at in range(row + 1)]
     tokens = [places[5] | {"side": side, "place": at} for side in ("query", "key") for at in (0, 1)]
-    on_request = {"depth": depth, "matrices": matrix, "tokens": tokens}
+    spans = [places[5] | {"span": name, "kind": "span"} for name in ("question", "system")]
+    on_request = {"depth": depth, "matrices": matrix, "tokens": tokens, "spans": spans}
     for name, rows in on_request.items():
         frames[name] = _frame(name, rows, random.Random(key.name))
     if not with_rows:

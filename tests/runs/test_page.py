@@ -78,7 +78,7 @@ def test_a_table_row_is_one_line_with_three_cells(rendered):
 
 def test_what_names_a_head_is_explained_in_each_table(rendered):
     of_heads = [row for row in TABLES.values() if "occurrence" in frame_schema(row)]
-    assert rendered.count("| `module` | str | its name in the model |") == len(of_heads) == 12
+    assert rendered.count("| `module` | str | its name in the model |") == len(of_heads) == 13
 
 
 def test_what_names_a_choice_is_explained_in_each_table(rendered):

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from headgauge.errors import InputError
+from headgauge.measure.requests import OFF_SINK
 from headgauge.models import VECTOR_KINDS
 from headgauge.paper import choices
 from headgauge.particles.attention import WEIGHTS
@@ -109,7 +110,7 @@ def test_a_file_that_is_no_such_table_is_told(unit, tmp_path):
     [
         ("curves", "vectors", "../../x", "with 'vectors' none of value, hidden, embedding, final"),
         ("curves", "scale", "/tmp/x", "with 'scale' none of unit, raw"),
-        ("paper_curves", "keys", "", "with 'keys' none of visible, all"),
+        ("paper_curves", "keys", "", "with 'keys' none of visible, all, off_sink"),
         ("heads", "seen", "qkv ", "with 'seen' none of qkv, softmax"),
         ("heads", "window", -1, "with 'window' below 0"),
         ("heads", "kv_head", None, "without 'kv_head'"),
@@ -175,7 +176,7 @@ def test_the_words_are_those_of_the_rooms_that_write_them():
     assert set(get_args(known_words.Scale)) == set(choices.SCALES)
     assert set(get_args(known_words.Weights)) == set(WEIGHTS)
     assert set(get_args(known_words.Scheme)) == {*SCHEMES, *VARIANTS, "unnormalised"}
-    assert set(get_args(known_words.Keys)) == set(choices.KEYS)
+    assert set(get_args(known_words.Keys)) == {*choices.KEYS, OFF_SINK}
 
 
 LARGE = """

@@ -52,11 +52,11 @@ def test_trends(result: ScanResult) -> None:
 
 def test_other_thresholds(result: ScanResult, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text("[sink.sink_weight]\nvalue = 1e-6\n")
+    file.write_text("[unstable.jacobian_norm]\nvalue = 1e-6\n")
     strict = result.with_thresholds(file)
-    assert strict.counts().filter(verdict="sink")["heads"].item() == 8
-    sinks = strict.verdicts().filter(verdict="sink")
-    assert set(sinks["source"]) == {"mine.toml"}
+    assert strict.counts().filter(verdict="unstable")["heads"].item() == 8
+    named = strict.verdicts().filter(verdict="unstable")
+    assert set(named["source"]) == {"mine.toml"}
 
 
 def test_kept_and_copied(result: ScanResult, tmp_path: Path) -> None:

@@ -82,7 +82,8 @@ class Surroundings:
             return None
         # ‖oW‖² = o(WWᵀ)oᵀ: one small matrix instead of a vector of the stream's width a row.
         squares = ((outputs @ (weight @ weight.T)) * outputs).sum(-1).clamp(min=0.0)
-        shares = abs(self.factor) * squares.sqrt().numpy() / self.stream.numpy()[alive]
+        with np.errstate(divide="ignore", invalid="ignore"):  # a stream of zeros
+            shares = abs(self.factor) * squares.sqrt().numpy() / self.stream.numpy()[alive]
         return _mean(shares, True)
 
 

@@ -19,6 +19,7 @@ from headgauge.measure.requests import Experiment, Task
 from headgauge.measure.unit import Unit, known_heads, measure_unit, settled
 from headgauge.models import LoadedModel
 from headgauge.runs.manifest import keep_facts
+from headgauge.runs.schema import KEYS
 from headgauge.threads import in_turn
 from headgauge.workers import as_they_finish
 
@@ -82,7 +83,8 @@ def _in_memory(
 ) -> runs.Run:
     keep_facts(manifest, {unit.key.name: unit.facts for unit in units})
     kept = [name for name in units[0].tables if name in experiment.layout.tables]
-    tables = {name: pl.concat([unit.tables[name] for unit in units]) for name in kept} | once
+    joined = {name: pl.concat([unit.tables[name] for unit in units]) for name in kept}
+    tables = {name: frame.sort(KEYS[name]) for name, frame in joined.items()} | once  # as in files
     tables |= {name: make(tables[source]) for name, (source, make) in experiment.derived.items()}
     rows = tables.pop("rows", None)
     return runs.Run(manifest, tables, None if rows is None else rows.lazy())

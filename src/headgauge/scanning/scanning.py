@@ -202,7 +202,7 @@ def off_sink_curves(
     """What `saturated` is judged by, on some of the rows: the curves without the first token."""
     if "value" not in vectors:
         return []
-    return [CurveRequest("value", scale, OFF_SINK, top_ns, rows=OFF_SINK_ROWS)]
+    return [CurveRequest("value", scale, OFF_SINK, top_ns, rows=OFF_SINK_ROWS, part="off sink")]
 
 
 def _notes(settings: ScanSettings) -> list[str]:
