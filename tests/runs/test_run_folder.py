@@ -47,7 +47,15 @@ def leftovers(folder: Path) -> list[Path]:
 def test_a_run_is_the_units_in_order(made, small_run):
     run = load_run(made)
     units = [small_run.unit_tables(key).tables for key in small_run.KEYS]
-    assert list(run.tables) == ["heads", "curves", "samples", "matrices", "tokens", "depth"]
+    assert list(run.tables) == [
+        "heads",
+        "curves",
+        "samples",
+        "matrices",
+        "tokens",
+        "spans",
+        "depth",
+    ]
     assert run.rows is not None
     for name, found in (run.tables | {"rows": run.rows.collect()}).items():
         assert found.equals(pl.concat([unit[name] for unit in units]).sort(TABLE_KEYS[name]))

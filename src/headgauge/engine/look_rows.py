@@ -19,11 +19,11 @@ LOOKS = np.dtype([(name, np.float64) for name in _NAMES])
 
 
 @summed
-def _sums(weights, seen, lengths, place, first, last):
-    """Σ α², Σ α|i − j|, Σ α‖v‖."""
+def _sums(weights, lengths, place):
+    """Σ α², Σ α|i − j|, Σ α‖v‖ over keys without a gap; `place` is the query's from the first."""
     squares, distance, carried = 0.0, 0.0, 0.0
-    for j in range(first, last):
-        a = np.float64(weights[j]) if seen[j] else 0.0
+    for j in range(weights.shape[0]):
+        a = np.float64(weights[j])
         squares += a * a
         distance += a * abs(place - j)
         carried += a * lengths[j]
@@ -31,13 +31,32 @@ def _sums(weights, seen, lengths, place, first, last):
 
 
 @summed
-def _part(weights, seen, first, last):
-    """Σ α between two keys, and how many of these are seen."""
-    total, count = 0.0, 0
-    for j in range(first, last):
-        total += np.float64(weights[j]) if seen[j] else 0.0
-        count += seen[j] != 0
-    return total, count
+def _total(weights):
+    total = 0.0
+    for j in range(weights.shape[0]):
+        total += np.float64(weights[j])
+    return total
+
+
+@literal
+def _part(weights, seen, whole, first, last):
+    """Σ α between two keys, and how many of these are seen; `whole`: all are."""
+    if last <= first:
+        return 0.0, 0
+    count = last - first
+    if not whole:
+        count = 0
+        for j in range(first, last):
+            count += seen[j] != 0
+    return _total(weights[first:last]), count
+
+
+@literal
+def _without_hidden(weights, seen, kept):
+    """A row whose hidden keys weigh nothing."""
+    for j in range(weights.shape[0]):
+        kept[j] = weights[j] if seen[j] else 0.0
+    return kept
 
 
 @literal
@@ -67,13 +86,17 @@ def measure(visible, weights, lengths, before, place, out, start, stop):
     """Fill out[row] of the rows whose queries stand from `place` on; rows without a visible key
     stay as they are, and so do offsets where there are none (`before` is empty)."""
     keys = weights.shape[1]
+    kept = np.empty(keys, weights.dtype)
     for row in range(start, stop):
         seen, a = visible[row % visible.shape[0]], weights[row]
         first, last, count = span_of(seen)
         if count == 0:
             continue
+        whole = count == last - first
+        if not whole:
+            a = _without_hidden(a, seen, kept)
         i, found = place + row, out[row]
-        squares, distance, carried = _sums(a, seen, lengths, i, first, last)
+        squares, distance, carried = _sums(a[first:last], lengths[first:last], i - first)
         found["collision_entropy"] = -math.log(squares) if squares > 0.0 else math.inf
         found["carried"] = carried
         found["first_seen"] = _at(a, seen, 0)
@@ -83,15 +106,16 @@ def measure(visible, weights, lengths, before, place, out, start, stop):
         found["mean_distance"] = distance
         found["self_mass"] = _at(a, seen, i)
         found["previous_mass"] = _at(a, seen, i - 1)
-        near = _part(a, seen, min(max(i - LOCAL + 1, first), last), min(i + LOCAL, last))
+        near = _part(a, seen, whole, max(i - LOCAL + 1, first), min(i + LOCAL, last))
         found["local_mass"] = near[0]
-        back = _part(a, seen, max(first, 1), min(max(i - FAR + 1, 0), last))
-        ahead = _part(a, seen, min(i + FAR, keys), last)
+        back = _part(a, seen, whole, max(first, 1), min(i - FAR + 1, last))
+        ahead = _part(a, seen, whole, max(i + FAR, first), last)
         if back[1] + ahead[1]:
             found["long_mass"] = back[0] + ahead[0]
-        middle = min(max(i - STREAM_LAST + 1, 0), last)
-        left = _part(a, seen, max(first, STREAM_FIRST), middle)
+        middle = min(i - STREAM_LAST + 1, last)
+        left = _part(a, seen, whole, max(first, STREAM_FIRST), middle)
         if left[1]:
-            early = _part(a, seen, first, min(STREAM_FIRST, last))
-            found["streaming_mass"] = early[0] + _part(a, seen, max(middle, first), last)[0]
+            early = _part(a, seen, whole, first, min(STREAM_FIRST, last))
+            late = _part(a, seen, whole, max(middle, first), last)
+            found["streaming_mass"] = early[0] + late[0]
         _repeats(a, seen, before, i, found)

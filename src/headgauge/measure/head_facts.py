@@ -7,7 +7,7 @@ sequence has none, and neither has one whose window slides past the first half.
 """
 
 import math
-from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,32 +131,38 @@ def _circuits(
     loaded: models.LoadedModel, projections: Projections
 ) -> dict[tuple[str, int], Columns]:
     inputs = models.model_inputs(loaded, single_tokens(models.vocabulary(loaded) or 1))
-    found: dict[tuple[str, int], Columns] = defaultdict(dict)
-    with one_thread():
-        for module, weights in input_weights(loaded.model, inputs).items():
-            for head, columns in enumerate(_circuits_of(weights, projections.get(module))):
-                found[module, head] = columns
-    return dict(found)
+    weights = input_weights(loaded.model, inputs)
+
+    def of(module: str) -> list[Columns]:
+        with torch.no_grad():  # a thread starts without it
+            return _circuits_of(weights[module], projections.get(module))
+
+    # Each module on one thread: the digits must not depend on how many there are.
+    workers = torch.get_num_threads()
+    with one_thread(), ThreadPoolExecutor(workers, "", torch.set_num_threads, (1,)) as pool:
+        found = zip(weights, pool.map(of, weights), strict=True)
+        return {(module, h): row for module, rows in found for h, row in enumerate(rows)}
 
 
 def _circuits_of(weights: InputWeights, output: OutputProjection | None) -> list[Columns]:
     """Of each query head; a key or value head serves several."""
     heads = len(weights.query) if weights.query is not None else output.heads if output else 0
     found: list[Columns] = [{} for _ in range(heads)]
+    given = (weights.query, weights.key, weights.value)
+    query, key, value = (
+        None if each is None or not each.isfinite().all() else each for each in given
+    )
     for head, columns in enumerate(found):
-        query, key, value = (
-            None if each is None or not each.isfinite().all() else each[head * len(each) // heads]
-            for each in (weights.query, weights.key, weights.value)
-        )
         projection = None if output is None else output.weight(head)
         if query is not None and key is not None:
             names = ("qk_largest", "qk_stable_rank", "qk_spectral_entropy")
-            spectrum = map(_finite, roles.qk_spectrum(query, key))
-            columns |= zip(names, spectrum, strict=True)
+            spectrum = roles.qk_spectrum(query[head], key[head * len(key) // heads])
+            columns |= zip(names, map(_finite, spectrum), strict=True)
         if value is None or projection is None or not projection.isfinite().all():
             continue
-        if projection.shape[1] == value.shape[0]:
-            columns["ov_copying"] = _finite(roles.ov_copying(value, projection))
+        if projection.shape[1] == value.shape[1]:
+            own = value[head * len(value) // heads]
+            columns["ov_copying"] = _finite(roles.ov_copying(own, projection))
     return found
 
 

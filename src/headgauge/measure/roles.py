@@ -46,6 +46,17 @@ class Surroundings:
             return None
         return torch.linalg.vector_norm(self.call.value[0].cpu().double(), dim=-1)
 
+    @cached_property
+    def products(self) -> Float[Tensor, "heads dim dim"] | None:
+        """W_O W_Oᵀ of each head; None where the projection's weights are unseen."""
+        if self.projection is None:
+            return None
+        found = [self.projection.weight(head) for head in range(self.projection.heads)]
+        weights = [each for each in found if each is not None]
+        if len(weights) < len(found):
+            return None
+        return torch.stack([each @ each.T for each in weights])
+
     def looks(self, block: models.RowBlock) -> engine.Looks:
         """Where the rows of a block look."""
         lengths = None if self.lengths is None else self.lengths[block.kv_head]
@@ -76,12 +87,10 @@ class Surroundings:
     def _contribution(
         self, head: int, outputs: Float[Tensor, "rows dim"], alive: np.ndarray
     ) -> float | None:
-        if self.projection is None or self.stream is None or self.factor is None:
-            return None
-        if (weight := self.projection.weight(head)) is None:
+        if self.stream is None or self.factor is None or self.products is None:
             return None
         # ‖oW‖² = o(WWᵀ)oᵀ: one small matrix instead of a vector of the stream's width a row.
-        squares = ((outputs @ (weight @ weight.T)) * outputs).sum(-1).clamp(min=0.0)
+        squares = ((outputs @ self.products[head]) * outputs).sum(-1).clamp(min=0.0)
         with np.errstate(divide="ignore", invalid="ignore"):  # a stream of zeros
             shares = abs(self.factor) * squares.sqrt().numpy() / self.stream.numpy()[alive]
         return _mean(shares, True)
