@@ -68,6 +68,7 @@ def test_a_run_is_the_units_in_order(made, small_run):
         "matrices.parquet",
         "rows.parquet",
         "samples.parquet",
+        "spans.parquet",
         "tokens.parquet",
         "units",
     ]
