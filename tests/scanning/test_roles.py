@@ -3,7 +3,8 @@
 import polars as pl
 import pytest
 
-from headgauge.scanning.roles import role_counts, roles
+from headgauge.scanning.roles import roles
+from headgauge.scanning.summary import counts
 from headgauge.scanning.thresholds import ROLE_LINES, ROLES
 
 from .test_verdicts import tables
@@ -60,6 +61,6 @@ def test_what_may_rest_unseen_has_no_role():
 
 
 def test_counts_have_every_role():
-    found = role_counts(roles(*tables({"head": 0}, {"head": 1, "local_mass": 0.9})))
+    found = counts(roles(*tables({"head": 0}, {"head": 1, "local_mass": 0.9})), "role", ROLES)
     assert found["role"].to_list() == list(ROLES)
     assert found.filter(pl.col("heads") > 0).rows() == [("local", 1, 0.5, 0), ("mixed", 1, 0.5, 0)]

@@ -1,12 +1,15 @@
 """How a thing is described, and how its line looks."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 # Okabe and Ito's palette, whose colours stay apart for every kind of colour vision, and two greys.
 BLACK, GREY, PALE = "#222222", "#777777", "#E9E9E9"
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+
+# Of a measure that is a share.
+SHARE: dict[str, Any] = {"digits": 2, "low": 0.0, "high": 1.0}
 
 LineStyle = Literal["solid", "dashed", "dotted", "dashdot", "longdash", "dashdotdot", "none"]
 Shape = Literal[

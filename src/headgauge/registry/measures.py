@@ -3,8 +3,6 @@
 A line has one look wherever it is drawn. What the paper printed and is false is drawn broken.
 """
 
-from typing import Any
-
 from headgauge.registry.entry import (
     BLACK,
     BLUE,
@@ -13,13 +11,13 @@ from headgauge.registry.entry import (
     ORANGE,
     PURPLE,
     RED,
+    SHARE,
     SKY,
     Entry,
     Look,
     by_name,
 )
-
-_SHARE: dict[str, Any] = {"digits": 2, "low": 0.0, "high": 1.0}
+from headgauge.registry.role_measures import ROLE_MEASURES
 
 HEAD_MEASURES = by_name(
     entropy=Entry(
@@ -37,7 +35,7 @@ HEAD_MEASURES = by_name(
         "entropy / log n; 0 one key, 1 flat",
         "entropy\nshare",
         "over the rows that see n ≥ 2 keys",
-        **_SHARE,
+        **SHARE,
     ),
     rest_entropy_share=Entry(
         "Entropy share off the sink",
@@ -45,7 +43,7 @@ HEAD_MEASURES = by_name(
         "0 one key, 1 flat",
         "off-sink\nshare",
         "of what is left of the weight without the first token",
-        **_SHARE,
+        **SHARE,
     ),
     effective_n=Entry(
         "Effective number of keys",
@@ -62,7 +60,7 @@ HEAD_MEASURES = by_name(
         "α₁",
         "weight on the first token, 0 to 1",
         "sink\nweight",
-        **_SHARE,
+        **SHARE,
     ),
     max_logit=Entry(
         "Largest logit",
@@ -98,7 +96,7 @@ HEAD_MEASURES = by_name(
         "share of rows with 1/Λ > 1, 0 to 1",
         "sharp\nrows",
         "of those that see n ≥ 2 keys",
-        **_SHARE,
+        **SHARE,
     ),
     output_norm=Entry(
         "Head output norm",
@@ -120,198 +118,6 @@ HEAD_MEASURES = by_name(
     ),
 )
 
-# What a head does: where it looks, what it copies, what it adds; and what it is worth.
-ROLE_MEASURES = by_name(
-    self_mass=Entry(
-        "Weight on itself",
-        "",
-        "weight at offset 0, 0 to 1",
-        "self",
-        "over the rows that see their own token",
-        **_SHARE,
-    ),
-    previous_mass=Entry(
-        "Weight on the token before",
-        "",
-        "weight at offset 1, 0 to 1",
-        "token\nbefore",
-        "over the rows that see it",
-        **_SHARE,
-    ),
-    local_mass=Entry(
-        "Weight on the last 16 tokens",
-        "",
-        "weight at offsets 0 to 15, 0 to 1",
-        "last 16",
-        "in an encoder on both sides",
-        **_SHARE,
-    ),
-    long_mass=Entry(
-        "Weight far away",
-        "",
-        "weight at offsets from 256 on, without the first token, 0 to 1",
-        "far\naway",
-        "over the rows that see such a key",
-        **_SHARE,
-    ),
-    streaming_mass=Entry(
-        "Weight that streaming keeps",
-        "",
-        "weight on the first 128 and the last 256 keys, 0 to 1",
-        "streaming",
-        "over the rows that see others too; a stand-in for DuoAttention's streaming heads",
-        "arXiv 2410.10819",
-        **_SHARE,
-    ),
-    mean_distance=Entry(
-        "Mean distance",
-        "Σ α·offset",
-        "tokens, from 0",
-        "mean\ndistance",
-        digits=1,
-        low=0.0,
-    ),
-    duplicate_mass=Entry(
-        "Weight on the same token",
-        "",
-        "on earlier occurrences of the row's token, 0 to 1",
-        "same\ntoken",
-        "over the rows that see one",
-        **_SHARE,
-    ),
-    induction_mass=Entry(
-        "Weight behind the same token",
-        "",
-        "on what followed earlier occurrences of the row's token, 0 to 1",
-        "behind\nsame",
-        "over the rows that see one",
-        **_SHARE,
-    ),
-    collision_entropy=Entry(
-        "Collision entropy",
-        "H₂(α)",
-        "nats, from 0 to log n",
-        "H₂",
-        "−log Σ α² (Rényi of order 2), at most the entropy",
-        digits=2,
-        low=0.0,
-    ),
-    first_value_ratio=Entry(
-        "Length of the first value",
-        "‖v₁‖/median ‖v‖",
-        "times the median value's",
-        "first\nvalue",
-        digits=2,
-        low=0.0,
-        high=2.0,
-        centre=1.0,
-    ),
-    sink_output_share=Entry(
-        "First token's share of the output",
-        "",
-        "‖α₁v₁‖ / Σ α_i‖v_i‖, 0 to 1",
-        "first's\nshare",
-        "null where a row cannot see the first token",
-        **_SHARE,
-    ),
-    idle_weight=Entry(
-        "Weight that rests",
-        "α₁(1 − ‖v₁‖/median)",
-        "on a first token with a short value, 0 to 1",
-        "rests",
-        **_SHARE,
-    ),
-    sink_carry=Entry(
-        "What the first token adds",
-        "α₁‖v₁‖/median",
-        "in usual values' lengths, from 0",
-        "first\nadds",
-        digits=2,
-        low=0.0,
-    ),
-    output_stable_rank=Entry(
-        "Stable rank of the outputs",
-        "‖O‖²_F/‖O‖²₂",
-        "from 1: the same direction in every row",
-        "output\nrank",
-        digits=2,
-        low=1.0,
-    ),
-    contribution=Entry(
-        "Contribution to the stream",
-        "‖W_O o‖/‖x‖",
-        "head's addition / residual stream, from 0",
-        "contri-\nbution",
-        "null where a norm follows the attention or the output projection is unseen",
-        low=0.0,
-    ),
-    induction_score=Entry(
-        "Induction score",
-        "",
-        "0 to 1, on 64 random tokens, repeated",
-        "induction\nscore",
-        "weight in the second half on what followed the token in the first",
-        "arXiv 2209.11895",
-        **_SHARE,
-    ),
-    duplicate_score=Entry(
-        "Duplicate score",
-        "",
-        "0 to 1, on 64 random tokens, repeated",
-        "duplicate\nscore",
-        "weight in the second half on the same token in the first",
-        "arXiv 2211.00593",
-        **_SHARE,
-    ),
-    ov_copying=Entry(
-        "OV copying",
-        "Σ Re λ/Σ|λ|",
-        "of W_V W_O, −1 to 1; 1 writes what it reads",
-        "OV\ncopying",
-        "from the weights alone, norms and embeddings not counted",
-        "Elhage et al. 2021",
-        digits=2,
-        low=-1.0,
-        high=1.0,
-        centre=0.0,
-    ),
-    qk_largest=Entry(
-        "Largest singular value of QK",
-        "σ₁(W_Q W_Kᵀ)",
-        "from the weights, before norms and RoPE",
-        "QK\nσ₁",
-        digits=2,
-        low=0.0,
-    ),
-    qk_stable_rank=Entry(
-        "Stable rank of QK",
-        "Σσ²/σ₁²",
-        "from 1 to the head's size",
-        "QK\nrank",
-        "of W_Q W_Kᵀ, before norms and RoPE",
-        digits=1,
-        low=1.0,
-    ),
-    qk_spectral_entropy=Entry(
-        "Spectral entropy of QK",
-        "",
-        "nats, of σ/Σσ",
-        "QK\nentropy",
-        "of W_Q W_Kᵀ, before norms and RoPE",
-        digits=2,
-        low=0.0,
-    ),
-    effect=Entry(
-        "Effect",
-        "",
-        "rise of the loss without the head, nats per token",
-        "effect",
-        "its output before W_O replaced by its mean, or by zeros; null where it was not asked for",
-        digits=4,
-        centre=0.0,
-        logarithmic=True,
-    ),
-)
 # What a list or a figure of all of them puts together; the effect stands alone.
 GROUPS = {
     "Weights and outputs": tuple(HEAD_MEASURES),
@@ -394,7 +200,7 @@ CURVES = by_name(
         "the ball of radius r around s",
         "eq. 10",
         "higher is better",
-        **_SHARE,
+        **SHARE,
         look=Look(GREEN, "solid", "circle"),
     ),
     separability_lower=Entry(
@@ -415,13 +221,13 @@ CURVES = by_name(
 )
 CURVE_MEASURES = {name: CURVES[name] for name in ("separability", "distance", "radius")}
 SPAN_MEASURES = by_name(
-    mass=Entry("Weight on a span", "", "Σ α over its keys, 0 to 1", "mass", **_SHARE),
+    mass=Entry("Weight on a span", "", "Σ α over its keys, 0 to 1", "mass", **SHARE),
     uniform=Entry(
         "Weight on a span if uniform",
         "",
         "if all visible keys had the same, 0 to 1",
         "if uniform",
-        **_SHARE,
+        **SHARE,
     ),
 )
 MEASURES = HEAD_MEASURES | CURVE_MEASURES | SPAN_MEASURES

@@ -93,7 +93,7 @@ class ScanResult(runs.Run, Shown):
 
     def role_counts(self) -> pl.DataFrame:
         """How many heads have each role."""
-        return naming.role_counts(self.roles())
+        return summary.counts(self.roles(), "role", ROLES)
 
     def frame(self) -> pl.DataFrame:
         """One row per head, the worst first: its verdicts and main numbers over the windows."""

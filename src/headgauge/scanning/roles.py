@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from headgauge.runs.schema import HEAD
-from headgauge.scanning.thresholds import MIXED, ROLE_LINES, ROLES, Threshold
+from headgauge.scanning.thresholds import MIXED, ROLE_LINES, Threshold
 from headgauge.scanning.verdicts import NOT_FINITE, at_length, judge
 
 _COLUMNS = (
@@ -48,17 +48,3 @@ def roles(
     found = pl.concat([named, mixed]).select(_COLUMNS)
     everyone = heads.select(*HEAD).unique().with_columns(length=pl.lit(chosen, pl.Int64))
     return everyone.join(found.drop("length"), on=HEAD, how="left").select(_COLUMNS).sort(HEAD)
-
-
-def role_counts(roles: pl.DataFrame) -> pl.DataFrame:
-    """How many heads have each role, their share of all, and how many flip in some window."""
-    found = roles.group_by("role").agg(
-        pl.len().cast(pl.Int64).alias("heads"),
-        (pl.col("flips") > 0).sum().cast(pl.Int64).alias("flipping"),
-    )
-    return (
-        pl.DataFrame({"role": ROLES})
-        .join(found, on="role", how="left", maintain_order="left")
-        .with_columns(pl.col("heads", "flipping").fill_null(0))
-        .select("role", "heads", (pl.col("heads") / len(roles)).alias("share"), "flipping")
-    )

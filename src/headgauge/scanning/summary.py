@@ -102,20 +102,23 @@ def layer_summary(head_table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def counts(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """How many heads each verdict names, their share of all, and how many flip in some window."""
-    total = verdicts.select(HEAD).n_unique()
+def counts(
+    judged: pl.DataFrame, column: str = "verdict", words: Sequence[str] = _ALL
+) -> pl.DataFrame:
+    """How many heads each verdict (or role) names, their share of all, and how many flip in some
+    window."""
+    total = judged.select(HEAD).n_unique()
     if total == 0:
-        raise InputError("no verdicts to count: the table is empty")
-    found = verdicts.group_by("verdict").agg(
+        raise InputError(f"no {column}s to count: the table is empty")
+    found = judged.group_by(column).agg(
         pl.len().cast(pl.Int64).alias("heads"),
         (pl.col("flips") > 0).sum().cast(pl.Int64).alias("flipping"),
     )
     return (
-        pl.DataFrame({"verdict": _ALL})
-        .join(found, on="verdict", how="left", maintain_order="left")
+        pl.DataFrame({column: words})
+        .join(found, on=column, how="left", maintain_order="left")
         .with_columns(pl.col("heads", "flipping").fill_null(0))
-        .select("verdict", "heads", (pl.col("heads") / total).alias("share"), "flipping")
+        .select(column, "heads", (pl.col("heads") / total).alias("share"), "flipping")
     )
 
 
