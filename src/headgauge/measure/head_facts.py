@@ -152,6 +152,9 @@ def _circuits_of(weights: InputWeights, output: OutputProjection | None) -> list
     query, key, value = (
         None if each is None or not each.isfinite().all() else each for each in given
     )
+    # The small factors have the same spectrum; a key head's serves several queries.
+    if query is not None and key is not None:
+        query, key = (torch.linalg.qr(each, mode="r").R for each in (query, key))
     for head, columns in enumerate(found):
         projection = None if output is None else output.weight(head)
         if query is not None and key is not None:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -36,6 +37,14 @@ class InputWeights:
     query: Float[Tensor, "heads width dim"] | None
     key: Float[Tensor, "kv_heads width dim"] | None
     value: Float[Tensor, "kv_heads width value_dim"] | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """Outputs of a layer's matrices that read the stream: which row of `weights` made each."""
+
+    rows: dict[bytes, int]
+    weights: Float[Tensor, "rows width"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +80,9 @@ def input_weights(model: nn.Module, inputs: Mapping[str, Tensor]) -> dict[str, I
         if call.module in found or not isinstance(call, AttentionCall):
             return
         runs = inside.get(layer_of(call.module, modules), [])
+        known = _known(runs, len(call.query))
         parts = (call.query, call.key, call.value)
-        found[call.module] = InputWeights(*(_rows_of(part, runs) for part in parts))
+        found[call.module] = InputWeights(*(_rows_of(part, runs, known) for part in parts))
 
     with torch.no_grad(), Hooks() as hooks:
         for layer in {layer_of(name, modules) for name in attention_modules(model)}:
@@ -96,7 +106,7 @@ def input_weights(model: nn.Module, inputs: Mapping[str, Tensor]) -> dict[str, I
 
 
 def _rows_of(
-    part: Float[Tensor, "tokens heads 1 dim"], runs: list[_Ran]
+    part: Float[Tensor, "tokens heads 1 dim"], runs: list[_Ran], known: _Made
 ) -> Float[Tensor, "heads width dim"] | None:
     """The matrices that made q, k or v, one for each of its heads."""
     tokens, heads, _, dim = part.shape
@@ -105,21 +115,26 @@ def _rows_of(
         if is_norm(run.module) and torch.equal(_flat(run.made, tokens), wanted):
             wanted = _flat(run.given, tokens)
             break
-    known: dict[bytes, Tensor] = {}
-    width = None
+    rows = [known.rows.get(column) for column in _columns(wanted)]
+    if None in rows:
+        return None
+    found = known.weights[torch.tensor(rows, device=known.weights.device)].double()
+    return found.unflatten(0, (heads, dim)).transpose(1, 2).contiguous()
+
+
+def _known(runs: list[_Ran], tokens: int) -> _Made:
+    rows: dict[bytes, int] = {}
+    weights: list[Tensor] = []
     for run in runs:
         weight = plain_weight(run.module)
         made = _flat(run.made, tokens)
         if weight is None or made.shape[1] != len(weight):
             continue
-        width = weight.shape[1] if width is None else width  # the first reads the stream
-        if weight.shape[1] == width:
-            known |= zip(_columns(made), weight, strict=True)
-    rows = [known.get(column) for column in _columns(wanted)]
-    if any(row is None for row in rows):
-        return None
-    stacked = torch.stack([row for row in rows if row is not None]).double()
-    return stacked.unflatten(0, (heads, dim)).transpose(1, 2).contiguous()
+        if not weights or weight.shape[1] == weights[0].shape[1]:  # the first reads the stream
+            first = sum(map(len, weights))
+            rows |= zip(_columns(made), range(first, first + len(weight)), strict=True)
+            weights.append(weight)
+    return _Made(rows, torch.cat(weights) if weights else torch.empty(0, 0))
 
 
 def _flat(tensor: Tensor, tokens: int) -> Tensor:
@@ -128,4 +143,5 @@ def _flat(tensor: Tensor, tokens: int) -> Tensor:
 
 
 def _columns(table: Float[Tensor, "tokens entries"]) -> list[bytes]:
-    return [column.numpy().tobytes() for column in table.T.contiguous().cpu().float()]
+    columns = table.T.contiguous().cpu().float().numpy()
+    return columns.view(np.dtype((np.void, columns.strides[0]))).ravel().tolist()

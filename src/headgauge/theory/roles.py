@@ -158,7 +158,7 @@ def qk_spectrum(
 
     W = QR of both thin factors: the singular values are those of the small R_Q R_Kᵀ.
     """
-    right = [torch.linalg.qr(each).R for each in (query, key)]
+    right = [torch.linalg.qr(each, mode="r").R for each in (query, key)]
     values = torch.linalg.svdvals(right[0] @ right[1].T)
     share = values / values.sum()
     entropy = -torch.special.xlogy(share, share).sum()
