@@ -87,7 +87,9 @@ def test_fitted_values_are_filled_in_one_for_each_head_too() -> None:
     logits = torch.randn(2, 7, generator=torch.Generator().manual_seed(0))
     expected = torch.softmax((heads * math.log(7) + 0.5)[:, None] * logits, -1)
     torch.testing.assert_close(asked.rule(s=heads)(logits), expected)
-    with pytest.raises(InputError, match=r"ssmax:s=fit/head:b=0\.5: s has not been fitted"):
+    with pytest.raises(
+        InputError, match=r"ssmax:s=fit/head:b=0\.5: s needs a number: nothing is fitted"
+    ):
         asked.rule()
     with pytest.raises(InputError, match="b was not to be fitted"):
         asked.rule(s=1.0, b=1.0)

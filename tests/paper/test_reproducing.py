@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from headgauge import paper
+from headgauge import normalizers, paper
 from headgauge.errors import InputError
 from headgauge.paper import reproducing
 from headgauge.paper.choices import CHOICES, GUIDELINE_RULES
@@ -67,6 +67,20 @@ def test_windows_rules_and_choices_are_drawn(kept):
     drawn = others.filter(vectors="hidden", scale="raw", keys="all")
     assert set(drawn.filter(pl.col("top_n") <= 100)["rows"]) == {9}
     assert set(drawn.filter(pl.col("top_n") > 100)["rows"]) == {3}
+
+
+def test_every_rule_can_be_put_on_the_logits(reproduce, settings):
+    """Also those whose rows sum to anything, with weights below zero or above one."""
+    asked = (*normalizers.names(), "ssmax:s=0.2:b=0.1", "entmax:alpha=1.3", "topk:k=8")
+    few = replace(settings, rules=asked, lengths=(20, 40), windows=1, others=False)
+    rules = {"model", *few.rules}
+    assert {"1.5-entmax", "ssmax", "ssmax:s=0.2:b=0.1", "lssar", "topk:k=8"} <= rules
+    found = reproduce(settings=few).paper
+    assert set(found["vanishing"]["rule"]) == rules
+    for name in ("fig2b", "fig2c", "fig3"):
+        assert set(found[name]["rule"]) == {*rules, *GUIDELINE_RULES}, name
+    steps = set(found["fig4"]["direction"])
+    assert {f"random under {rule}" for rule in rules - {"model", "softmax"}} <= steps
 
 
 def test_it_contains_a_scan_of_the_longest_windows(kept):

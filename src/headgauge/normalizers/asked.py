@@ -71,7 +71,7 @@ class AskedRule:
         """The rule itself, with the fitted parameters filled in."""
         for label in self.fitted:
             if label not in values:
-                raise InputError(f"{self.text}: {label} has not been fitted, and has no value")
+                raise InputError(f"{self.text}: {label} needs a number: nothing is fitted here")
         for label in values:
             if label not in self.fitted:
                 raise InputError(f"{self.text}: {label} was not to be fitted")

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from headgauge import normalizers
 from headgauge.report.drawing import draw
 from headgauge.report.figure import shown
 from headgauge.report.figure_files import DPI
@@ -35,8 +36,14 @@ def poor():
 
 def one_length_and_long_names():
     choices = [("embedding", "unit", "visible"), CLOSEST]
-    rules = ("model", "sa_softmax_normalized", "a" * 22)
+    rules = ("model", "sa_softmax_normalized", "asentmax:beta=0.5:gamma=0.25:delta=1.5")
     return reproduction(lengths=(64,), choices=choices, rules=rules)
+
+
+def every_rule():
+    """As they are written with all their parameters, the model's own first."""
+    written = [normalizers.describe(name).written for name in normalizers.names()]
+    return reproduction(lengths=(32, 64), choices=[CLOSEST], rules=("model", *written))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +76,9 @@ def all_can_be_read(sheet, name):
         assert not one.shrunk(0.98, 0.98).overlaps(other.shrunk(0.98, 0.98)), name
 
 
-@pytest.mark.parametrize("make", [reproduction, one_length_and_long_names, poor, no_paper])
+@pytest.mark.parametrize(
+    "make", [reproduction, one_length_and_long_names, every_rule, poor, no_paper]
+)
 def test_every_figure_comes_out_and_no_text_is_cut_off(make):
     figures = described(make())
     assert list(figures) == NAMES
