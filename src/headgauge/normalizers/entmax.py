@@ -33,6 +33,7 @@ class Entmax(Normalizer):
     jacobian_bound_text = (
         "2^(α−2) for two keys, attained; 1 for more (1 < α < 2: approached as n → ∞)"
     )
+    neutral = {"alpha": 1.0}  # noqa: RUF012
 
     alpha: PerRow = limited(
         1.5, "from 1 (softmax) to 2 (sparsemax)", lambda alpha: (alpha >= 1) & (alpha <= 2)
@@ -94,6 +95,7 @@ class ASEntmax(Normalizer):
     sparse = True
     uses_length = True
     jacobian_bound_text = "< |δ + β(log n)^γ|, approached as n → ∞"
+    neutral = {"beta": 0.0, "gamma": 1.0, "delta": 1.0}  # noqa: RUF012
 
     beta: PerRow = 1.0
     gamma: PerRow = 1.0

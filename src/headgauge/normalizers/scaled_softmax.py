@@ -28,6 +28,9 @@ class ScaledSoftmax(Normalizer):
         """c for rows that see n keys, at these positions."""
         raise NotImplementedError
 
+    def factor_on_logits(self, n: Tensor) -> PerRow | None:
+        return self.factor(n, n)
+
     def _factor(self, rows: Rows) -> float | Tensor:
         # The parameters were checked by name; what comes of them fits.
         return rows.column(self.factor(rows.length, rows.positions), "factor")
@@ -56,6 +59,7 @@ class Softmax(ScaledSoftmax):
     formula = "exp(z/T)/Σ exp(z/T)"
     source = "–"
     jacobian_bound_text = "1/(2T), attained"
+    neutral = {"temperature": 1.0}  # noqa: RUF012
 
     temperature: PerRow = limited(1.0, "positive", lambda T: T > 0)
 
@@ -77,6 +81,7 @@ class SSMax(ScaledSoftmax):
     source = "2501.19399"
     uses_length = True
     jacobian_bound_text = "|s·log n + b|/2, attained; grows with n"
+    neutral = {"s": 0.0, "b": 1.0}  # noqa: RUF012
 
     s: PerRow = 1.0
     b: PerRow = 0.0
@@ -165,6 +170,9 @@ class TopK(ScaledSoftmax):
 
     def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return 1.0 / self.temperature
+
+    def factor_on_logits(self, n: Tensor) -> PerRow | None:
+        return None  # of the largest alone
 
     def _weights(self, rows: Rows) -> Tensor:
         kept = Rows(rows.logits, ~_largest_k(rows, int(self.k)), None)
