@@ -41,9 +41,17 @@ class Facts:
         return ", ".join(word for word, holds in words.items() if holds) or "–"
 
 
-def limited(default: Number, wanted: str, holds: Callable[[Any], bool | Tensor]) -> Any:
-    """A parameter that must be what `wanted` says, which is where `holds` is true."""
-    return field(default=default, metadata={"wanted": wanted, "holds": holds})
+def limited(
+    default: Number,
+    wanted: str,
+    holds: Callable[[Any], bool | Tensor],
+    within: tuple[float, float] | None = None,
+) -> Any:
+    """A parameter that must be what `wanted` says, which is where `holds` is true.
+
+    `within` are the least and the largest number that a learned one may act as.
+    """
+    return field(default=default, metadata={"wanted": wanted, "holds": holds, "within": within})
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +191,12 @@ class Normalizer:
 
     def _jacobian(self, rows: Rows) -> Jacobian:
         raise NotImplementedError
+
+    @classmethod
+    def limits(cls) -> dict[str, tuple[float, float]]:
+        """The least and the largest number of each parameter that may be learned within limits."""
+        within = {each.name: each.metadata.get("within") for each in fields(cls)}
+        return {name: ends for name, ends in within.items() if ends is not None}
 
     @classmethod
     def facts(cls) -> Facts:

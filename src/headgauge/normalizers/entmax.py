@@ -36,7 +36,10 @@ class Entmax(Normalizer):
     neutral = {"alpha": 1.0}  # noqa: RUF012
 
     alpha: PerRow = limited(
-        1.5, "from 1 (softmax) to 2 (sparsemax)", lambda alpha: (alpha >= 1) & (alpha <= 2)
+        1.5,
+        "from 1 (softmax) to 2 (sparsemax)",
+        lambda alpha: (alpha >= 1) & (alpha <= 2),
+        (1.0, 2.0),
     )
 
     def _weights(self, rows: Rows) -> Tensor:
