@@ -9,6 +9,9 @@
     loaded = headgauge.load("default")          # a model once, for several runs
     headgauge.reproduce(loaded)                 # the paper's figures on it
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
+    with headgauge.swap(loaded, "sparsemax"):   # another rule in place of its softmax
+        headgauge.scan(loaded)
+    headgauge.install(loaded, "ssmax")          # a rule whose parameters are trained with the rest
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
     headgauge.read_run("runs/mine")             # any of these, from its folder
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     )
     from headgauge.ablation import ablate
     from headgauge.exports import export
-    from headgauge.models import ablated, load
+    from headgauge.models import ablated, install, load, load_rule, save_rule, swap, uninstall
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
     from headgauge.report.figures import draw, plot
@@ -71,7 +74,9 @@ __all__ = [
     "errors",
     "export",
     "exports",
+    "install",
     "load",
+    "load_rule",
     "measure",
     "models",
     "normalizers",
@@ -82,11 +87,14 @@ __all__ = [
     "report",
     "reproduce",
     "runs",
+    "save_rule",
     "scan",
     "scanning",
     "simulate",
     "simulation",
+    "swap",
     "theory",
+    "uninstall",
     "validate",
     "validation",
 ]
@@ -96,12 +104,17 @@ _FUNCTIONS = {
     "ablated": "models",
     "draw": "report.figures",
     "export": "exports",
+    "install": "models",
     "load": "models",
+    "load_rule": "models",
     "plot": "report.figures",
     "read_run": "reading",
     "reproduce": "paper",
+    "save_rule": "models",
     "scan": "scanning",
     "simulate": "simulation",
+    "swap": "models",
+    "uninstall": "models",
     "validate": "validation",
 }
 

@@ -38,7 +38,7 @@ class Entmax(Normalizer):
         1.5,
         "from 1 (softmax) to 2 (sparsemax)",
         lambda alpha: (alpha >= 1) & (alpha <= 2),
-        Fit(1.0, 2.0, unchanged=1.0),
+        Fit(1.0, 2.0, unchanged=1.0, least=1.0, most=2.0),
     )
 
     def _weights(self, rows: Rows) -> Tensor:

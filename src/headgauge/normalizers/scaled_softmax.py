@@ -12,7 +12,7 @@ from headgauge.normalizers.base import Fit, Normalizer, free, largest, limited
 from headgauge.normalizers.jacobian import Jacobian, symmetric
 from headgauge.normalizers.rows import Number, PerRow, Rows
 
-_TEMPERATURE = Fit(0.1, 10.0, "log", unchanged=1.0)
+_TEMPERATURE = Fit(0.1, 10.0, "log", unchanged=1.0, least=1e-6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,9 @@ class ScaledSoftmax(Normalizer):
     def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         """c for rows that see n keys, at these positions."""
         raise NotImplementedError
+
+    def factor_on_logits(self, n: Tensor) -> PerRow | None:
+        return self.factor(n, n)
 
     def _factor(self, rows: Rows) -> float | Tensor:
         # The parameters were checked by name; what comes of them fits.
@@ -168,6 +171,9 @@ class TopK(ScaledSoftmax):
 
     def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return 1.0 / self.temperature
+
+    def factor_on_logits(self, n: Tensor) -> PerRow | None:
+        return None  # of the largest alone
 
     def _weights(self, rows: Rows) -> Tensor:
         kept = Rows(rows.logits, ~_largest_k(rows, int(self.k)), None)
