@@ -11,6 +11,7 @@
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
+    headgauge.compare("runs/a", "runs/b")       # two scans head by head; one model: rules in it
     headgauge.read_run("runs/mine")             # any of these, from its folder
     headgauge.export("runs/mine", "csv")        # a scan in the forms that other tools load
 
@@ -21,6 +22,7 @@
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
 `headgauge.ablation` takes them out, `headgauge.validation` tests verdicts against that,
+`headgauge.comparison` holds two things beside each other,
 `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found,
 `headgauge.report` draws it and `headgauge.exports` hands it on.
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from headgauge import (
         ablation,
         claims,
+        comparison,
         engine,
         errors,
         exports,
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
         validation,
     )
     from headgauge.ablation import ablate
+    from headgauge.comparison import compare
     from headgauge.exports import export
     from headgauge.models import ablated, load
     from headgauge.paper import reproduce
@@ -66,6 +70,8 @@ __all__ = [
     "ablated",
     "ablation",
     "claims",
+    "compare",
+    "comparison",
     "draw",
     "engine",
     "errors",
@@ -94,6 +100,7 @@ __all__ = [
 _FUNCTIONS = {
     "ablate": "ablation",
     "ablated": "models",
+    "compare": "comparison",
     "draw": "report.figures",
     "export": "exports",
     "load": "models",
@@ -113,6 +120,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         if name in (
+            "compare",
             "read_run",
             "reproduce",
             "scan",

@@ -1,0 +1,41 @@
+"""`headgauge compare`: rules in a model, or finished scans beside each other."""
+
+from headgauge.errors import InputError
+from headgauge.options.commands import CompareOptions
+
+
+def run(asked: CompareOptions) -> None:
+    """Compare rules in a model (one name), or finished scans head by head (two names or more).
+
+    Of a model: the loss under each rule and what it does to the heads, kept in a run's folder. Of
+    scans: what differs, with its spread over windows, verdicts gained and lost, and with three or
+    more how heads move from run to run; written to a folder with --out alone.
+    """
+    # torch and transformers take seconds: not for --help.
+    from headgauge.comparison.comparing import check_use
+
+    names = asked.names or []
+    check_use(asked, runs=len(names) > 1)
+    if len(names) > 1:
+        _runs(names, asked)
+    else:
+        _rules(names[0] if names else None, asked)
+
+
+def _rules(name: str | None, asked: CompareOptions) -> None:
+    """One name, or none: rules in a model."""
+    from headgauge.comparison.rules import compare_rules
+    from headgauge.comparison.runs import single_run
+
+    if None not in (name, asked.model_option) and name != asked.model_option:
+        raise InputError(f"two models were given, {name} and {asked.model_option}: give one")
+    model = name or asked.model_option or "default"
+    single_run(model)
+    compare_rules(model, asked.text, asked)
+
+
+def _runs(names: list[str], asked: CompareOptions) -> None:
+    """Two names or more: finished scans."""
+    from headgauge.comparison.runs import compare_runs
+
+    compare_runs(names, asked)
