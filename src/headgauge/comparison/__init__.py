@@ -9,5 +9,6 @@ from the other.
 """
 
 from headgauge.comparison.comparing import compare
+from headgauge.comparison.runs_result import RunComparison
 
-__all__ = ["compare"]
+__all__ = ["RunComparison", "compare"]
