@@ -32,6 +32,7 @@ class SideRow:
     windows: int
     loss: float | None  # mean over windows, nats per token
     loss_error: float | None  # its standard error over windows; null with one
+    warning: str | None  # why its numbers may be no result
 
 
 class _Named:
