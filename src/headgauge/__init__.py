@@ -14,6 +14,7 @@
     headgauge.install(loaded, "ssmax")          # a rule whose parameters are trained with the rest
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
+    headgauge.compare("runs/a", "runs/b")       # two scans head by head; one model: rules in it
     headgauge.read_run("runs/mine")             # any of these, from its folder
     headgauge.export("runs/mine", "csv")        # a scan in the forms that other tools load
 
@@ -24,6 +25,7 @@
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
 `headgauge.ablation` takes them out, `headgauge.validation` tests verdicts against that,
+`headgauge.comparison` holds two things beside each other,
 `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found,
 `headgauge.report` draws it and `headgauge.exports` hands it on.
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from headgauge import (
         ablation,
         claims,
+        comparison,
         engine,
         errors,
         exports,
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
         validation,
     )
     from headgauge.ablation import ablate
+    from headgauge.comparison import compare
     from headgauge.exports import export
     from headgauge.models import ablated, install, load, load_rule, save_rule, swap, uninstall
     from headgauge.paper import reproduce
@@ -69,6 +73,8 @@ __all__ = [
     "ablated",
     "ablation",
     "claims",
+    "compare",
+    "comparison",
     "draw",
     "engine",
     "errors",
@@ -102,6 +108,7 @@ __all__ = [
 _FUNCTIONS = {
     "ablate": "ablation",
     "ablated": "models",
+    "compare": "comparison",
     "draw": "report.figures",
     "export": "exports",
     "install": "models",
@@ -126,6 +133,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         if name in (
+            "compare",
             "read_run",
             "reproduce",
             "scan",

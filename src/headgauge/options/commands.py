@@ -21,6 +21,7 @@ PLAIN = "Figures without the small print at their foot; it stands beside each, i
 # The headings of `--help`, and what only a command has.
 _read = partial(option, group="What is read")
 _measured = partial(option, group="What is measured")
+_compared = partial(option, group="What is compared")
 _open = partial(option, group="What the paper leaves open")
 _schemes = partial(option, group="The schemes")
 _swarm = partial(option, group="The swarm")
@@ -317,6 +318,75 @@ class ValidateOptions:
     plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """Of `headgauge compare` and `headgauge.compare`: rules in a model, or runs beside each other.
+
+    `OF_A_MODEL` and `OF_RUNS` name the fields that belong to one of the two uses alone.
+    """
+
+    names: list[str] | None = _command(
+        None,
+        "Two folders of finished scans or more, to compare head by head in this order; or one "
+        "model, to compare rules in it: " + MODEL[0].lower() + MODEL[1:],
+        argument=True,
+    )
+    model_option: str | None = _command(None, "The model, as an option.", flags=("--model",))
+    rules: str | Sequence[Any] | None = _compared(
+        None,
+        "The rules put into the model, such as ssmax:s=fit,sparsemax,entmax:alpha=1.5. 'fit' "
+        "chooses a parameter on calibration windows: one number, with fit/layer or fit/head one "
+        "for each. headgauge normalizers lists rules and parameters.",
+        typed=str | None,
+    )
+    fail_on: Sequence[str] | None = _compared(
+        None,
+        "With runs: exit code 1 if this holds of the last run against the first. MEASURE<NUMBER or "
+        "MEASURE>NUMBER is on the mean difference over heads (separability<-0.05) or of the loss "
+        "(loss>0.01), VERDICT>NUMBER on how many heads newly have it (inactive>3). Several with "
+        "commas, or more than once.",
+        typed=list[str] | None,
+    )
+    text: str | None = _text()
+    text_string: str | None = _text_string()
+    chat: bool = _chat()
+    length: int | None = _read(
+        None, "Tokens in a window (L). Without it: 512, or what context and text have."
+    )
+    windows: int | None = _read(
+        None,
+        "Windows that are judged, one after the other; those that parameters are fitted on follow "
+        "them in the text. Without it: 4, or what the text has.",
+    )
+    offset: int = _offset()
+    bos: str = _bos()
+    layers: Sequence[int] | None = _layers()
+    heads: Sequence[int] | None = _heads()
+    out: str | Path | None = _kept(
+        None,
+        "The folder that keeps what was found, with its page and figures. Without it: of a model "
+        "runs/compare-MODEL-TEXT-…; of runs none, what they differ in is printed and nothing "
+        "written.",
+        typed=Path | None,
+    )
+    dtype: str | None = _dtype()
+    device: str | None = _device()
+    revision: str | None = _revision()
+    threads: int | None = _kept(None, "Without it: all cores.")
+    seed: int = _kept(0, "Of the sampled rows.")
+    estimate: bool = _estimate()
+    plain: bool = _plain()
+    json_output: bool = _json_output()
+    quiet: bool = _quiet()
+
+
+OF_A_MODEL = (
+    *("model_option", "rules", "text", "text_string", "chat", "length", "windows", "offset", "bos"),
+    *("dtype", "device", "revision", "threads", "seed", "estimate"),
+)
+OF_RUNS = ("fail_on",)
 
 
 @dataclass(frozen=True, kw_only=True)
