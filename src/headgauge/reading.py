@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from headgauge.ablation import Ablation
+from headgauge.comparison.rules_result import RuleComparison
 from headgauge.paper.result import Reproduction
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
@@ -11,8 +12,8 @@ from headgauge.validation import Validation
 
 def read_run(
     folder: str | Path,
-) -> ScanResult | Ablation | Validation | Reproduction | Simulation:
+) -> ScanResult | Ablation | RuleComparison | Validation | Reproduction | Simulation:
     """What a command left there; nothing is computed again."""
-    others = (Simulation, Reproduction, Validation, Ablation)
+    others = (Simulation, Reproduction, Validation, RuleComparison, Ablation)
     kind = next((each for each in others if each.is_in(folder)), ScanResult)
     return kind.load(folder)

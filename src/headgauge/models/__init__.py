@@ -40,7 +40,12 @@ from headgauge.models.norm_placement import (
     recognise,
 )
 from headgauge.models.projections import OutputProjection, Projections, output_projections
-from headgauge.models.structure import attention_modules, without_cache
+from headgauge.models.structure import (
+    attention_kernels,
+    attention_modules,
+    with_attention,
+    without_cache,
+)
 from headgauge.models.text import SourceText, default_texts, read_text
 from headgauge.models.windows import (
     check_ids,
@@ -48,6 +53,7 @@ from headgauge.models.windows import (
     model_inputs,
     next_token_loss,
     ordinary_tokens,
+    predictions,
     tokenise,
     vocabulary,
 )
@@ -75,6 +81,7 @@ __all__ = [
     "StreamLengths",
     "StreamStep",
     "ablated",
+    "attention_kernels",
     "attention_modules",
     "cache_folder",
     "check_ids",
@@ -92,12 +99,14 @@ __all__ = [
     "next_token_loss",
     "ordinary_tokens",
     "output_projections",
+    "predictions",
     "read_stream",
     "read_text",
     "recognise",
     "tokenise",
     "uncompiled",
     "vocabulary",
+    "with_attention",
     "without_cache",
     "wrap",
 ]

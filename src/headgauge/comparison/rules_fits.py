@@ -1,0 +1,230 @@
+"""Parameters of rules, chosen by the loss on windows behind those that are judged.
+
+One number for the model: a grid over the rule's own range on the first calibration window, then
+Brent's method around the best on all of them; several parameters in turn, twice. One for each
+layer or head: from the number for the model, a few steps of Adam along the gradient of the loss
+through the swapped model, a window a step. Whatever does not lower the loss on all calibration
+windows is not taken.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+import torch
+from scipy.optimize import minimize_scalar
+from torch import Tensor
+
+from headgauge import models
+from headgauge.measure.measuring import Progress
+from headgauge.measure.placed import PlacedRule, Values, put, with_values
+from headgauge.measure.plan import Plan
+from headgauge.normalizers import RULES, AskedRule, Fit
+from headgauge.runs.schema import FitRow, frame_schema
+
+GRID = 9  # values, evenly over the range
+REFINED = 8  # tries around the best of them
+TURNS = 2  # of several parameters
+STEPS = 16  # of Adam
+_RATE = 0.03  # of the range, a step
+_BACKWARD = 2  # passes that a gradient costs beside its own
+
+Choice = dict[tuple[str, int | None, int | None], float]
+
+
+def calibration(plan: Plan) -> list[Tensor]:
+    """The windows that parameters are fitted on: as many as are judged, or as there are."""
+    return plan.reading.following(plan.settings, fewer=True)
+
+
+def fit_passes(plan: Plan) -> int:
+    """About how many passes of the model the fits take."""
+    windows, passes = len(calibration(plan)), 0
+    for rule in plan.settings.asked:  # pyright: ignore[reportAttributeAccessIssue]
+        turns = 1 if len(rule.fitted) == 1 else TURNS
+        passes += turns * len(rule.fitted) * (GRID + REFINED * windows)
+        if set(rule.fitted.values()) - {"model"}:
+            passes += STEPS * (1 + _BACKWARD) + 2 * windows
+    return passes
+
+
+def fits_table(plan: Plan, progress: Progress | None = None) -> pl.DataFrame:
+    """The table `fits` of a run."""
+    rows: list[dict[str, Any]] = []
+    search = Search(plan, calibration(plan), fit_passes(plan), progress)
+    for rule in plan.settings.asked:  # pyright: ignore[reportAttributeAccessIssue]
+        if rule.fitted:
+            rows += search.fit(rule)
+    return pl.DataFrame(rows, schema=frame_schema(FitRow))
+
+
+@dataclass(eq=False)
+class Search:
+    """The calibration windows of a plan, and how many passes they took so far."""
+
+    plan: Plan
+    windows: list[Tensor]
+    expected: int
+    progress: Progress | None
+    passes: int = 0
+    _original: float | None = None
+
+    def fit(self, rule: AskedRule) -> list[dict[str, Any]]:
+        """The rows of a rule: its values, and the loss before and after."""
+        before_passes = self.passes
+        ranges = {name: RULES[rule.name].fits()[name] for name in rule.fitted}
+        start = {(name, None, None): first_value(fit) for name, fit in ranges.items()}
+        before = self.loss(rule, start)
+        found, after = self._one_number(rule, ranges, start, before)
+        spread = {name: scope for name, scope in rule.fitted.items() if scope != "model"}
+        if spread:
+            found, after = self._one_each(rule, ranges, spread, found, after)
+        if self._original is None:
+            self._original = self._mean(None, self.windows)
+        known = {"rule": rule.text, "windows": len(self.windows)}
+        known |= {"before": _number(before), "after": _number(after)}
+        known |= {"model": _number(self._original), "passes": self.passes - before_passes}
+        return [
+            known | {"parameter": name, "layer": layer, "head": head, "value": float(value)}
+            for (name, layer, head), value in found.items()
+        ]
+
+    def _one_number(
+        self, rule: AskedRule, ranges: Mapping[str, Fit], start: Choice, before: float
+    ) -> tuple[Choice, float]:
+        """One for the model, of each parameter in turn."""
+        best, lowest = dict(start), before
+        for turn in range(1 if len(ranges) == 1 else TURNS):
+            for name, fit in ranges.items():
+
+                def tried(u: float, windows: list[Tensor], name: str = name, fit: Fit = fit):
+                    return self.loss(rule, best | {(name, None, None): value(fit, u)}, windows)
+
+                here, width = place(fit, best[name, None, None]), 1 / (GRID - 1)
+                if not turn:
+                    grid = [step * width for step in range(GRID)]
+                    first = {u: tried(u, self.windows[:1]) for u in grid}
+                    here = min(first, key=first.__getitem__)
+                ends = max(0.0, here - width), min(1.0, here + width)
+                seen: dict[float, float] = {}
+
+                def watched(u: float, tried: Any = tried, seen: dict[float, float] = seen):
+                    seen[float(u)] = tried(float(u), self.windows)
+                    return seen[float(u)]
+
+                if here in (0.0, 1.0):  # Brent's method never tries the ends
+                    watched(here)
+                how = {"maxiter": REFINED - 1, "xatol": 1e-3}
+                minimize_scalar(watched, bounds=ends, method="bounded", options=how)
+                u = min(seen, key=seen.__getitem__)
+                if seen[u] < lowest:
+                    best[name, None, None], lowest = value(fit, u), seen[u]
+        return best, lowest
+
+    def _one_each(
+        self,
+        rule: AskedRule,
+        ranges: Mapping[str, Fit],
+        spread: Mapping[str, str],
+        found: Choice,
+        lowest: float,
+    ) -> tuple[Choice, float]:
+        """One for each layer or head, from the one for the model."""
+        free = {
+            (name, *where): torch.tensor(place(ranges[name], found[name, None, None]))
+            for name, scope in spread.items()
+            for where in self._places(scope)
+        }
+        fixed = {key: number for key, number in found.items() if key[0] not in spread}
+
+        def now() -> dict[Any, Any]:
+            return fixed | {key: value(ranges[key[0]], u) for key, u in free.items()}
+
+        def numbers() -> Choice:
+            return {key: float(number) for key, number in now().items()}
+
+        alike = numbers()
+        for each in free.values():
+            each.requires_grad_()
+        adam = torch.optim.Adam(free.values(), lr=_RATE)
+        for step in range(STEPS):
+            with torch.enable_grad():
+                loss = self._loss(with_values(rule, now()), self.windows[step % len(self.windows)])
+                if not bool(loss.isfinite()):
+                    break
+                grads = torch.autograd.grad(loss, list(free.values()), allow_unused=True)
+            for each, grad in zip(free.values(), grads, strict=True):
+                each.grad = torch.zeros_like(each) if grad is None else grad.nan_to_num(0.0)
+            adam.step()
+            with torch.no_grad():
+                for each in free.values():
+                    each.clamp_(0.0, 1.0)
+            self._told(_BACKWARD)
+        made = numbers()
+        after = self.loss(rule, made)
+        return (made, after) if after < lowest else (alike, lowest)
+
+    def _places(self, scope: str) -> Iterator[tuple[int, int | None]]:
+        settings, loaded = self.plan.settings, self.plan.loaded
+        for layer in settings.layers or range(len(models.attention_modules(loaded.model))):
+            if scope == "layer":
+                yield layer, None
+                continue
+            for head in settings.heads or range(loaded.facts.heads):
+                yield layer, head
+
+    def loss(self, rule: AskedRule, values: Values, windows: list[Tensor] | None = None) -> float:
+        """Mean over calibration windows; infinite where it is no number."""
+        return self._mean(with_values(rule, values), windows or self.windows)
+
+    def _mean(self, rule: PlacedRule | None, windows: list[Tensor]) -> float:
+        losses = [float(self._loss(rule, ids)) for ids in windows]
+        mean = math.fsum(losses) / len(losses)
+        return mean if math.isfinite(mean) else math.inf
+
+    def _loss(self, rule: PlacedRule | None, ids: Tensor) -> Tensor:
+        loaded = self.plan.loaded
+        inputs = models.model_inputs(loaded, ids[None])
+        call: Callable[[], Any] = lambda: loaded.model(
+            **inputs, **models.without_cache(loaded.model)
+        )  # noqa: E731
+        if rule is None:
+            output = call()
+        else:
+            with put(loaded, rule, self.plan.settings):
+                output = call()
+        self._told(1)
+        found = models.next_token_loss(loaded, output, ids[None])
+        assert found is not None
+        return found[0]
+
+    def _told(self, passes: int) -> None:
+        self.passes += passes
+        if self.progress is not None and self.expected:
+            self.progress(min(1.0, self.passes / self.expected))
+
+
+def first_value(fit: Fit) -> float:
+    """Where a search begins: at no change where the range has it, else in its middle."""
+    there = fit.unchanged is not None and fit.low <= fit.unchanged <= fit.high
+    return fit.unchanged if there and fit.unchanged is not None else value(fit, 0.5)
+
+
+def value(fit: Fit, u: Any) -> Any:
+    """The number at a share u of the range."""
+    if fit.scale == "log":
+        return fit.low * (fit.high / fit.low) ** u
+    return fit.low + (fit.high - fit.low) * u
+
+
+def place(fit: Fit, number: float) -> float:
+    """The share of the range that a number stands at."""
+    if fit.scale == "log":
+        return math.log(number / fit.low) / math.log(fit.high / fit.low)
+    return (number - fit.low) / (fit.high - fit.low)
+
+
+def _number(loss: float) -> float | None:
+    return loss if math.isfinite(loss) else None
