@@ -1,5 +1,11 @@
 """`headgauge compare`: rules in a model, or finished scans beside each other."""
 
+from typing import Any
+
+import typer
+
+from headgauge.cli import results
+from headgauge.cli.output import print_json, stderr
 from headgauge.errors import InputError
 from headgauge.options.commands import CompareOptions
 
@@ -35,7 +41,23 @@ def _rules(name: str | None, asked: CompareOptions) -> None:
 
 
 def _runs(names: list[str], asked: CompareOptions) -> None:
-    """Two names or more: finished scans."""
+    """Two names or more: finished scans. What must not hold and does is said last, and is 1."""
     from headgauge.comparison.runs import compare_runs
+    from headgauge.report.figures import draw
 
-    compare_runs(names, asked)
+    notes = stderr(asked.quiet)
+    with notes.status("comparing"):
+        found = compare_runs(names, asked)
+    drawn: list[Any] = []
+    if found.folder is not None:
+        with notes.status("drawing"):
+            drawn = draw(found, asked.plain)
+    failing = [f"fail-on: {line}" for line in found.failing()]
+    if asked.json_output:
+        print_json(results.comparison_document(found, drawn))
+        for line in failing:
+            notes.print(line, soft_wrap=True)
+    else:
+        results.show_comparison(found, drawn, failing)
+    if failing:
+        raise typer.Exit(1)

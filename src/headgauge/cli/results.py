@@ -11,7 +11,7 @@ from headgauge.cli.output import print_json, size, stdout
 
 if TYPE_CHECKING:
     from headgauge.ablation import Ablation
-    from headgauge.comparison.rules_result import RuleComparison
+    from headgauge.comparison import RuleComparison, RunComparison
     from headgauge.paper import Reproduction
     from headgauge.scanning import Estimate, ScanResult
     from headgauge.simulation import Simulation
@@ -116,6 +116,22 @@ def validation_document(result: "Validation", drawn: list[Path]) -> dict[str, An
     }
 
 
+def comparison_document(result: "RunComparison", drawn: list[Path]) -> dict[str, Any]:
+    """All but the largest table, the values run by run, which a folder has."""
+    small = {name: table for name, table in result.tables.items() if name != "values"}
+    return {
+        "warnings": result.warnings(),
+        "folder": None if result.folder is None else str(result.folder),
+        "page": str(drawn[0]) if drawn else None,
+        "stands_on": result.stands(),
+        "finding": result.finding(),
+        "notes": result.notes(),
+        "fail_on": [asdict(each) for each in result.answers()],
+        "failed": result.failing(),
+        **{name: table.to_dicts() for name, table in small.items()},
+    }
+
+
 def simulation_document(result: "Simulation", drawn: list[Path]) -> dict[str, Any]:
     """The small tables whole, the others by their files."""
     return {
@@ -217,6 +233,23 @@ def show_validation(result: "Validation", drawn: list[Path]) -> None:
     _lines([result.finding(), *result.notes()])
     kept = f"validation/ ({len(result.tables)} tables)", f"parts/ ({len(result.parts)} scans)"
     _show_files(result.folder, drawn, *kept, "manifest.json", "figures/ (1)")
+
+
+def show_comparison(result: "RunComparison", drawn: list[Path], failing: Sequence[str]) -> None:
+    """What it stands on, the tables, the finding; last what must not hold and does."""
+    from headgauge.report.comparison_tables import comparison_tables
+
+    _show_warnings(result.warnings())
+    for table in comparison_tables(result):
+        stdout().print(table)
+    _lines([result.stands()[-1], result.finding()])
+    _lines([line for line in result.notes() if line not in result.warnings()])
+    if result.folder is not None:
+        figures = len({path.stem for path in drawn[1:]})
+        kept = f"comparison/ ({len(result.tables)} tables)", "manifest.json"
+        _show_files(result.folder, drawn, *kept, f"figures/ ({figures})")
+    for line in failing:
+        stdout().print(Text(line, style="bold red"), soft_wrap=True)
 
 
 def show_simulation(result: "Simulation", drawn: list[Path]) -> None:

@@ -22,6 +22,7 @@ with `RunFolder`, by units or by tables:
 
 from headgauge.runs.layouts import (
     ABLATION,
+    COMPARISON,
     REPRODUCTION,
     RULES,
     SCAN,
@@ -38,6 +39,7 @@ from headgauge.runs.units import UnitKey, UnitTables, begun_units, write_unit
 
 __all__ = [
     "ABLATION",
+    "COMPARISON",
     "REPRODUCTION",
     "RULES",
     "SCAN",

@@ -6,6 +6,7 @@ RULES         DIR/TABLE.parquet           the same windows under several rules
 REPRODUCTION  DIR/paper/TABLE.parquet     what the paper's figures show on all texts
 SIMULATION    DIR/dynamics/TABLE.parquet  tokens as particles
 VALIDATION    DIR/validation/TABLE.parquet  scores of heads beside their effects
+COMPARISON    DIR/comparison/TABLE.parquet  finished scans held against each other
 
 A reproduction has a SCAN of each text in texts/NAME (`text_folder`), a validation one of each part
 in parts/NAME.
@@ -21,6 +22,7 @@ from typing import Any, TypedDict
 
 import polars as pl
 
+from headgauge.runs.comparison_schema import COMPARISON_TABLES
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import Data, Facts, Model, Splits
 from headgauge.runs.paper_schema import PAPER_TABLES
@@ -144,3 +146,4 @@ SIMULATION = Layout(
 VALIDATION = Layout(
     "validation", VALIDATION_TABLES, "validation", needs={"settings": _AblatedSettings}
 )
+COMPARISON = Layout("comparison", COMPARISON_TABLES, "comparison")
