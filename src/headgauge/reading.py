@@ -13,13 +13,7 @@ from headgauge.validation import Validation
 def read_run(
     folder: str | Path,
 ) -> (
-    ScanResult
-    | Ablation
-    | Validation
-    | Reproduction
-    | Simulation
-    | RunComparison
-    | RuleComparison
+    ScanResult | Ablation | Validation | Reproduction | Simulation | RunComparison | RuleComparison
 ):
     """What a command left there; nothing is computed again."""
     others = (Simulation, Reproduction, Validation, RunComparison, RuleComparison, Ablation)

@@ -8,8 +8,8 @@ windows is not taken.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -102,26 +102,33 @@ class Search:
                 def tried(u: float, windows: list[Tensor], name: str = name, fit: Fit = fit):
                     return self.loss(rule, best | {(name, None, None): value(fit, u)}, windows)
 
-                here, width = place(fit, best[name, None, None]), 1 / (GRID - 1)
-                if not turn:
-                    grid = [step * width for step in range(GRID)]
-                    first = {u: tried(u, self.windows[:1]) for u in grid}
-                    here = min(first, key=first.__getitem__)
-                ends = max(0.0, here - width), min(1.0, here + width)
-                seen: dict[float, float] = {}
-
-                def watched(u: float, tried: Any = tried, seen: dict[float, float] = seen):
-                    seen[float(u)] = tried(float(u), self.windows)
-                    return seen[float(u)]
-
-                if here in (0.0, 1.0):  # Brent's method never tries the ends
-                    watched(here)
-                how = {"maxiter": REFINED - 1, "xatol": 1e-3}
-                minimize_scalar(watched, bounds=ends, method="bounded", options=how)
-                u = min(seen, key=seen.__getitem__)
-                if seen[u] < lowest:
-                    best[name, None, None], lowest = value(fit, u), seen[u]
+                here = None if not turn else place(fit, best[name, None, None])
+                u, loss = self._lowest(tried, here)
+                if loss < lowest:
+                    best[name, None, None], lowest = value(fit, u), loss
         return best, lowest
+
+    def _lowest(
+        self, tried: Callable[[float, list[Tensor]], float], here: float | None
+    ) -> tuple[float, float]:
+        """Where on the range the loss is lowest, and how low; near `here`, or anywhere."""
+        width = 1 / (GRID - 1)
+        if here is None:
+            first = {step * width: tried(step * width, self.windows[:1]) for step in range(GRID)}
+            here = min(first, key=first.__getitem__)
+        seen: dict[float, float] = {}
+
+        def watched(u: float) -> float:
+            seen[float(u)] = tried(float(u), self.windows)
+            return seen[float(u)]
+
+        if here in (0.0, 1.0):  # Brent's method never tries the ends
+            watched(here)
+        ends, how = (max(0.0, here - width), min(1.0, here + width)), {"xatol": 1e-3}
+        how |= {"maxiter": REFINED - len(seen)}
+        minimize_scalar(watched, bounds=ends, method="bounded", options=how)
+        u = min(seen, key=seen.__getitem__)
+        return u, seen[u]
 
     def _one_each(
         self,
@@ -132,48 +139,55 @@ class Search:
         lowest: float,
     ) -> tuple[Choice, float]:
         """One for each layer or head, from the one for the model."""
-        free = {
-            (name, *where): torch.tensor(place(ranges[name], found[name, None, None]))
+        settings, loaded = self.plan.settings, self.plan.loaded
+        layers = settings.layers or tuple(range(len(models.attention_modules(loaded.model))))
+        heads = settings.heads or tuple(range(loaded.facts.heads))
+        shares = {
+            name: torch.full(
+                (len(layers), len(heads) if scope == "head" else 1),
+                place(ranges[name], found[name, None, None]),
+            )
             for name, scope in spread.items()
-            for where in self._places(scope)
         }
-        fixed = {key: number for key, number in found.items() if key[0] not in spread}
+        fixed = {name: found[name, None, None] for name in ranges if name not in spread}
 
-        def now() -> dict[Any, Any]:
-            return fixed | {key: value(ranges[key[0]], u) for key, u in free.items()}
+        def now() -> PlacedRule:
+            made = {name: value(ranges[name], share) for name, share in shares.items()}
+            rows = {
+                (layer, None): rule.rule(**fixed, **{name: made[name][row] for name in made})
+                for row, layer in enumerate(layers)
+            }
+            return PlacedRule(rule.text, rows)
 
         def numbers() -> Choice:
-            return {key: float(number) for key, number in now().items()}
+            told: Choice = {(name, None, None): number for name, number in fixed.items()}
+            for name, share in shares.items():
+                made = value(ranges[name], share.detach().double())
+                for row, layer in enumerate(layers):
+                    for head, number in zip(heads, made[row].tolist(), strict=False):
+                        told[name, layer, head if spread[name] == "head" else None] = number
+            return told
 
         alike = numbers()
-        for each in free.values():
-            each.requires_grad_()
-        adam = torch.optim.Adam(free.values(), lr=_RATE)
+        for share in shares.values():
+            share.requires_grad_()
+        adam = torch.optim.Adam(shares.values(), lr=_RATE)
         for step in range(STEPS):
             with torch.enable_grad():
-                loss = self._loss(with_values(rule, now()), self.windows[step % len(self.windows)])
+                loss = self._loss(now(), self.windows[step % len(self.windows)])
                 if not bool(loss.isfinite()):
                     break
-                grads = torch.autograd.grad(loss, list(free.values()), allow_unused=True)
-            for each, grad in zip(free.values(), grads, strict=True):
-                each.grad = torch.zeros_like(each) if grad is None else grad.nan_to_num(0.0)
+                grads = torch.autograd.grad(loss, list(shares.values()), allow_unused=True)
+            for share, grad in zip(shares.values(), grads, strict=True):
+                share.grad = torch.zeros_like(share) if grad is None else grad.nan_to_num(0.0)
             adam.step()
             with torch.no_grad():
-                for each in free.values():
-                    each.clamp_(0.0, 1.0)
+                for share in shares.values():
+                    share.clamp_(0.0, 1.0)
             self._told(_BACKWARD)
         made = numbers()
         after = self.loss(rule, made)
         return (made, after) if after < lowest else (alike, lowest)
-
-    def _places(self, scope: str) -> Iterator[tuple[int, int | None]]:
-        settings, loaded = self.plan.settings, self.plan.loaded
-        for layer in settings.layers or range(len(models.attention_modules(loaded.model))):
-            if scope == "layer":
-                yield layer, None
-                continue
-            for head in settings.heads or range(loaded.facts.heads):
-                yield layer, head
 
     def loss(self, rule: AskedRule, values: Values, windows: list[Tensor] | None = None) -> float:
         """Mean over calibration windows; infinite where it is no number."""
@@ -187,14 +201,9 @@ class Search:
     def _loss(self, rule: PlacedRule | None, ids: Tensor) -> Tensor:
         loaded = self.plan.loaded
         inputs = models.model_inputs(loaded, ids[None])
-        call: Callable[[], Any] = lambda: loaded.model(
-            **inputs, **models.without_cache(loaded.model)
-        )  # noqa: E731
-        if rule is None:
-            output = call()
-        else:
-            with put(loaded, rule, self.plan.settings):
-                output = call()
+        swapped = nullcontext() if rule is None else put(loaded, rule, self.plan.settings)
+        with swapped:
+            output = loaded.model(**inputs, **models.without_cache(loaded.model))
         self._told(1)
         found = models.next_token_loss(loaded, output, ids[None])
         assert found is not None
@@ -215,7 +224,8 @@ def first_value(fit: Fit) -> float:
 def value(fit: Fit, u: Any) -> Any:
     """The number at a share u of the range."""
     if fit.scale == "log":
-        return fit.low * (fit.high / fit.low) ** u
+        # Its ends exactly: beyond them a rule may refuse it.
+        return fit.high if isinstance(u, float) and u == 1 else fit.low * (fit.high / fit.low) ** u
     return fit.low + (fit.high - fit.low) * u
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from scipy import stats
 
 from headgauge import runs
+from headgauge.comparison.rules_sides import RuleSides
 from headgauge.measure.bos_check import bos_notes
 from headgauge.measure.effects import standard_error
 from headgauge.measure.pass_times import PASS
@@ -130,6 +131,15 @@ class RuleComparison(runs.Run, Shown):
         """The rules as they were asked for, the original ("model") first."""
         return self.tables["rules"]["rule"].to_list()
 
+    def sides(self) -> RuleSides:
+        """The heads under each rule as a scan has them, and what differs from the original."""
+        return self._sides
+
+    @cached_property
+    def _sides(self) -> RuleSides:
+        titles = {text: self.title(text) for text in self.texts()}
+        return RuleSides(self.manifest, self.tables, titles)
+
     def pass_seconds(self) -> dict[str, float]:
         """Of one pass over the first window, side by side: plain sdpa and eager, every rule."""
         units = self.manifest["times"]["units"].values()
@@ -208,7 +218,7 @@ class RuleComparison(runs.Run, Shown):
 
     def caption(self) -> str:
         """What was measured, in a line."""
-        model = cast(runs.Model, self.manifest["model"])
+        model = self._model()
         data = cast(runs.Data, self.manifest["data"])
         weights = f" ({model['quantisation']} weights)" if model["quantisation"] else ""
         chosen = self.manifest["settings"]
@@ -221,6 +231,12 @@ class RuleComparison(runs.Run, Shown):
             f"{model['name']}{weights}, {data['name']}, {windows} of {max(chosen['lengths'])} "
             f"tokens{where}"
         )
+
+    def model_name(self) -> str:
+        return self._model()["name"]
+
+    def _model(self) -> runs.Model:
+        return cast(runs.Model, self.manifest["model"])  # described before it runs
 
     def document(self) -> list[dict[str, Any]]:
         """The rules as `--json` prints them."""

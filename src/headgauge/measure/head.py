@@ -20,8 +20,8 @@ from torch import Tensor
 
 from headgauge import engine, models
 from headgauge.measure.judged_rows import OF_ROWS, JudgedRows
-from headgauge.measure.requests import OFF_SINK, CurveRequest, RowRequest, spread_rows
 from headgauge.measure.placed import PlacedRule
+from headgauge.measure.requests import OFF_SINK, CurveRequest, RowRequest, spread_rows
 from headgauge.measure.roles import Surroundings
 from headgauge.measure.samples import Sampler
 from headgauge.measure.settings import UnitSettings

@@ -5,8 +5,8 @@ with put(loaded, placed[0], settings):
     loaded.model(**inputs)
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,14 +71,20 @@ def with_values(rule: AskedRule, values: Values) -> PlacedRule:
     return PlacedRule(rule.text, made)
 
 
-def put(
-    loaded: models.LoadedModel, rule: PlacedRule, settings: UnitSettings
-) -> AbstractContextManager[Any]:
+@contextmanager
+def put(loaded: models.LoadedModel, rule: PlacedRule, settings: UnitSettings) -> Iterator[None]:
     """The model with the rule in the layers and heads that the settings name."""
-    if rule.one is not None:
-        return models.swap(loaded, rule.one, layers=settings.layers, heads=settings.heads)
-    layers = settings.layers or range(len(models.attention_modules(loaded.model)))
-    heads = settings.heads or range(loaded.facts.heads)
-    return models.swap(
-        loaded, {(each, head): rule.at(each, head) for each in layers for head in heads}
-    )
+    with ExitStack() as stack:
+        if rule.one is not None:
+            where: dict[str, Any] = {"layers": settings.layers, "heads": settings.heads}
+            stack.enter_context(models.swap(loaded, rule.one, **where))
+        elif all(head is None for _, head in rule.rules):
+            for (layer, _), own in rule.rules.items():
+                swapped = models.swap(loaded, own, layers=[layer], heads=settings.heads)
+                stack.enter_context(swapped)
+        else:
+            layers = settings.layers or range(len(models.attention_modules(loaded.model)))
+            heads = settings.heads or range(loaded.facts.heads)
+            places = {(layer, head): rule.at(layer, head) for layer in layers for head in heads}
+            stack.enter_context(models.swap(loaded, places))
+        yield

@@ -103,11 +103,11 @@ class Task:
     """All that is measured in one unit.
 
     `judged` asks for the measures that need no N, and samples, `roles` among them for what heads
-    do; `depth` for the residual stream
-    through the layers; `ablate` for the loss without heads; `rules` for all of it under each of
-    these rules, as they were asked for (`of_original`, `of_swapped`). `tables` are those that result beside
-    heads, curves and samples, `once` what was made once for all units of the run, `facts` what is
-    known of the heads before: without it there are no roles.
+    do; `depth` for the residual stream through the layers; `ablate` for the loss without heads;
+    `rules` for all of it under each of these rules, as they were asked for (`of_original`,
+    `of_swapped`). `tables` are those that result beside heads, curves and samples, `once` what was
+    made once for all units of the run, `facts` what is known of the heads before: without it there
+    are no roles.
     """
 
     curves: tuple[CurveRequest, ...]

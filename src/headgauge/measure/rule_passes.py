@@ -72,7 +72,9 @@ def _row(
 ) -> dict[str, Any]:
     loss = models.next_token_loss(loaded, other, ids)
     both = [models.predictions(loaded, each, ids) for each in (own, other)]
-    assert loss is not None and both[0] is not None and both[1] is not None
+    assert loss is not None  # a model without one is refused before it runs
+    assert both[0] is not None
+    assert both[1] is not None
     kl, agreement = divergence(both[0][0][0], both[1][0][0])
     row = {"place": place, "rule": rule, "tokens": both[0][1].numel()}
     return where | row | {"loss": _finite(loss[0]), "kl": kl, "agreement": agreement}

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import polars as pl
-
 from headgauge.comparison.rules_result import RuleComparison
 from headgauge.report.table import Column, Table
 
@@ -36,8 +34,8 @@ def rules_table(result: RuleComparison) -> Table:
         column("time ÷\neager", lambda row: _number(row["to_eager"], ".2f")),
     ]
     note = (
-        "Loss and KL(original ‖ swapped): nats per token. Differences are paired by window; decided "
-        "where the 95 % interval over windows leaves out 0. Times: one pass over the first window."
+        "Loss and KL(original ‖ swapped): nats per token. Differences are paired by window, and "
+        "decided where their 95 % interval leaves out 0. Times: a pass over the first window."
     )
     return Table(f"{len(rows) - 1} rules beside the model's own", columns, note)
 

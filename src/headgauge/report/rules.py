@@ -2,7 +2,10 @@
 model's own."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -12,7 +15,8 @@ from headgauge.comparison.rules_result import RuleComparison
 from headgauge.registry.entry import BLUE, Look
 from headgauge.registry.measures import CURVE_MEASURES
 from headgauge.registry.names import MODEL, rules
-from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series
+from headgauge.report.comparison import Compared, differences_figure
+from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series, Switch
 from headgauge.report.head_maps import usual_choice
 
 WHERE = {"logits": "on the original model's logits", "inside": "inside the swapped model"}
@@ -111,36 +115,73 @@ def _kl_axis(rows: Sequence[dict[str, Any]]) -> Axis:
 
 
 def rule_curves_figure(result: RuleComparison, run: str) -> Figure:
-    """Separability, distance and radius over N, a line a rule, means over heads; the rule on the
-    same logits on the left, inside the swapped model on the right."""
+    """Separability, distance and radius over N, a line a rule, means over heads: of all, or of a
+    layer that the reader chooses. The rule on the same logits on the left, inside on the right."""
     texts = result.texts()
     looks = {name: entry.look for name, entry in rules(texts).items()}
     chosen = usual_choice(result.tables["rule_curves"])
     names = [name for name in CURVE_MEASURES if chosen[name].is_not_null().any()]
-    means = chosen.group_by("rule", "where", "top_n").agg(pl.mean(name) for name in names)
-    ns = means["top_n"].unique().sort().to_list()
+    numbers = [pl.mean(name) for name in names]
+    by = ["rule", "where", "top_n"]
+    parts = {"all": chosen.group_by(by).agg(numbers)}
+    layers = chosen["layer"].unique().sort().to_list()
+    if len(layers) > 1:
+        by_layer = chosen.group_by("layer", *by).agg(numbers)
+        parts |= {f"{layer}": by_layer.filter(layer=layer) for layer in layers}
+    ns = chosen["top_n"].unique().sort().to_list()
     x = Axis("N", "N", log=True, can_log=True, ticks=tuple((n, f"{n}") for n in ns))
+
+    def line(text: str, name: str, where: str, layer: str) -> Series:
+        own = parts[layer].filter(rule=text, where="inside" if text == MODEL else where)
+        own = own.sort("top_n")
+        points = own["top_n"].to_list(), own[name].to_list()
+        return Series(text, result.title(text), looks[text], *points, at={"layer": layer})
+
     panels = []
     for name in names:
         for where, words in WHERE.items():
-            series = []
-            for text in texts:
-                own = means.filter(rule=text, where="inside" if text == MODEL else where)
-                own = own.sort("top_n")
-                line = own["top_n"].to_list(), own[name].to_list()
-                series.append(Series(text, result.title(text), looks[text], *line))
+            lines = tuple(line(text, name, where, layer) for layer in parts for text in texts)
             y = Axis("", low=0.0, high=1.02 if CURVE_MEASURES[name].high == 1 else None)
             title = f"{CURVE_MEASURES[name].title}, {words}"
-            panels.append(Panel(title, x, y, tuple(series), empty="not measured in this run"))
+            panels.append(Panel(title, x, y, lines, empty="not measured in this run"))
     heads = chosen.select("layer", "occurrence", "module", "head").n_unique()
-    caption = (Sentence(f"Means over {heads} heads and over windows; unit values, visible keys."),)
+    options = tuple((name, "all" if name == "all" else f"layer {name}") for name in parts)
+    caption = (Sentence(f"Means over {heads} heads and over windows.", {"layer": "all"}),)
     return Figure(
         "rule_curves",
         "Over N, tokens selected, under each rule",
         tuple(panels),
         2,
-        caption=caption,
-        run=run,
+        (Switch("layer", "Heads", options),),
+        (*caption, Sentence("Unit values, visible keys.")),
+        run,
         width=9.2,
         panel_height=1.9,
     )
+
+
+def compared_rules(result: RuleComparison, run: str) -> Compared:
+    """The sides of a map of differences."""
+    sides = result.sides()
+    names = tuple(sides.places)
+    return Compared("rule", names, sides.values(), sides.differences(), sides.marks(), run)
+
+
+def rule_figures(result: RuleComparison) -> dict[str, Callable[[], Figure]]:
+    """By name what describes each figure, the overview first: of every rule inside the model the
+    map of what differs from the original."""
+    run = result.caption()
+    made: dict[str, Callable[[], Figure]] = {
+        "rules": partial(rules_figure, result, run),
+        "rule_curves": partial(rule_curves_figure, result, run),
+    }
+    for name, (text, where) in result.sides().places.items():
+        if text != MODEL and where == "inside":
+            file = "map-" + re.sub(r"[^\w.]+", "-", text)
+            made[file] = partial(_map_figure, result, file, name, run)
+    return made
+
+
+def _map_figure(result: RuleComparison, file: str, side: str, run: str) -> Figure:
+    compared = compared_rules(result, run)
+    return replace(differences_figure(compared, side, compared.sides[0]), name=file)

@@ -226,7 +226,7 @@ class RuleHeadRow(HeadRow):
 class RuleCurveRow(CurveRow):
     """A head in a window at one N under a rule."""
 
-    rule: str
+    rule: str  # as it was asked for; "model": the model's own
     where: Where
 
 
@@ -245,24 +245,24 @@ class WindowRuleRow(InWindow):
 class RuleRow:
     """A rule over all windows."""
 
-    place: int
-    rule: str
-    windows: int
+    place: int  # in the order of the rows; 0 is the original model
+    rule: str  # as it was asked for; "model": the model's own
+    windows: int  # that it was measured in
     loss: float | None  # mean over windows, nats per token
     loss_error: float | None  # its standard error over windows; null with one
     difference: float | None  # to the original model, mean over windows
     error: float | None  # its standard error, of the paired differences
     beyond: float | None  # difference to softmax at its fitted temperature
-    beyond_error: float | None
-    kl: float | None
-    agreement: float | None
+    beyond_error: float | None  # its standard error, of the paired differences
+    kl: float | None  # KL(original ‖ swapped) of the next token, mean over windows, nats
+    agreement: float | None  # share of tokens whose likeliest next one is the original's
 
 
 class FitRow:
     """A parameter that was fitted on windows behind those that are judged."""
 
     rule: str  # as it was asked for
-    parameter: str
+    parameter: str  # its name in the rule
     layer: int | None  # null: one number for the whole model
     head: int | None  # null: one number for the layer, or for the model
     value: Finite
