@@ -28,7 +28,7 @@ from headgauge.measure.settings import UnitSettings
 from headgauge.runs.schema import TABLES, QueryRow, frame_schema
 
 _CURVES = tuple(field.name for field in fields(engine.Curves))
-Weights = Callable[[PlacedRule | None], Tensor]
+Under = Callable[[PlacedRule | None], models.RowBlock]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +113,14 @@ class Head:
         for block in self.call.blocks(settings.block_rows, heads=[self.head]):
             under = self._under(block)
             for each in rows:
+                ruled = under(each.request.placed if each.request.on_logits else None)
                 with found.timed("weights"):
-                    weights = under(each.request.placed if each.request.on_logits else None)
+                    _ = ruled.weights
                 with found.timed("row measures"):
-                    each.measure(block, weights)
+                    each.measure(ruled)
                 if self.around is not None:
                     with found.timed("roles"):
-                        each.look(block, weights)
+                        each.look(ruled)
                 if each.request.where is None:
                     with found.timed("samples"):
                         found.parts["samples"] += self.sampler.rows(self.where, block)
@@ -139,19 +140,18 @@ class Head:
                 found.parts[each.request.table].append(row | each.request.choice)
         return found
 
-    def _under(self, block: models.RowBlock) -> Weights:
-        """The weights of a block under a rule, each made once; without one the block's own."""
-        made: dict[int, Tensor] = {}
+    def _under(self, block: models.RowBlock) -> Under:
+        """A block under a rule, each made once, with its weights; without one the block itself."""
+        made: dict[int, models.RowBlock] = {}
 
-        def weights(rule: PlacedRule | None) -> Tensor:
+        def ruled(rule: PlacedRule | None) -> models.RowBlock:
             if rule is None:
-                return block.weights
+                return block
             if id(rule) not in made:
-                own = rule.at(self.call.layer, self.head)
-                made[id(rule)] = own(block.logits, block.visible)
+                made[id(rule)] = block.under(rule.at(self.call.layer, self.head))
             return made[id(rule)]
 
-        return weights
+        return ruled
 
     def known(self, rows: int) -> dict[str, Any]:
         """What its row has beside numbers, and all that is told of a head that is not finite."""
@@ -168,7 +168,7 @@ class Head:
         means: engine.Means,
         block: models.RowBlock,
         geometry: engine.Geometry,
-        under: Weights,
+        under: Under,
         found: Gathered,
     ) -> None:
         """The rows of a block that a request measures, into its means."""
@@ -180,7 +180,7 @@ class Head:
         with found.timed("weights" if request.part == "curves" else request.part):
             seen = block.visible[some]
             if request.normalizer is None or isinstance(request.normalizer, PlacedRule):
-                weights = under(request.normalizer)[some]
+                weights = under(request.normalizer).weights[some]
             else:
                 weights = request.normalizer(block.logits[some], seen)
             if request.keys == OFF_SINK:

@@ -35,9 +35,9 @@ class JudgedRows:
     _outputs: list[Tensor] = field(default_factory=list)
     _norms: list[np.ndarray] = field(default_factory=list)
 
-    def measure(self, block: models.RowBlock, weights: Float[Tensor, "rows reach"]) -> None:
-        """Add the rows of a block with these weights."""
-        placed, seen = self.request.placed, block.visible
+    def measure(self, block: models.RowBlock) -> None:
+        """Add the rows of a block, which has the rule's weights."""
+        placed, seen, weights = self.request.placed, block.visible, block.weights
         self._visible.append(seen.sum(-1).cpu().numpy())
         logits, size = block.logits, None
         if placed is not None:
@@ -61,10 +61,10 @@ class JudgedRows:
         if self.request.on_logits and block.value is not None:
             self._outputs.append(weights.cpu().double() @ block.value.cpu().double())
 
-    def look(self, block: models.RowBlock, weights: Float[Tensor, "rows reach"]) -> None:
+    def look(self, block: models.RowBlock) -> None:
         """Where the rows of a block look."""
         assert self.around is not None
-        self._looks.append(self.around.looks(block, weights))
+        self._looks.append(self.around.looks(block))
 
     @property
     def visible(self) -> np.ndarray:

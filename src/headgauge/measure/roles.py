@@ -57,10 +57,10 @@ class Surroundings:
             return None
         return torch.stack([each @ each.T for each in weights])
 
-    def looks(self, block: models.RowBlock, weights: Float[Tensor, "rows reach"]) -> engine.Looks:
-        """Where the rows of a block look with these weights."""
+    def looks(self, block: models.RowBlock) -> engine.Looks:
+        """Where the rows of a block look."""
         lengths = None if self.lengths is None else self.lengths[block.kv_head]
-        given = weights, block.visible, block.start
+        given = block.weights, block.visible, block.start
         return engine.looks(*given, self.ids, lengths, self.before)
 
     def columns(

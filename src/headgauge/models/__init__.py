@@ -19,6 +19,9 @@
     with models.ablated(loaded, [(18, 7)]):       # without a head, in generate() too
         loaded.model(**inputs)
 
+    with models.swap(loaded, "sparsemax"):        # another rule in place of softmax
+        loaded.model(**inputs)
+
 Only this package imports transformers, and only when a model is loaded or intercepted.
 """
 
@@ -46,6 +49,7 @@ from headgauge.models.structure import (
     with_attention,
     without_cache,
 )
+from headgauge.models.swapping import swap
 from headgauge.models.text import SourceText, default_texts, read_text
 from headgauge.models.windows import (
     check_ids,
@@ -103,6 +107,7 @@ __all__ = [
     "read_stream",
     "read_text",
     "recognise",
+    "swap",
     "tokenise",
     "uncompiled",
     "vocabulary",
