@@ -31,6 +31,7 @@ def command(
     from dataclasses import replace
 
     from headgauge.ablation import Ablation
+    from headgauge.comparison import RunComparison
     from headgauge.paper.result import Reproduction
     from headgauge.reading import read_run
     from headgauge.report.figures import draw
@@ -59,6 +60,11 @@ def command(
         if isinstance(run, (Simulation, Ablation)):
             what = "a simulation" if isinstance(run, Simulation) else "an ablation"
             raise InputError(f"{folder}: {what} has no verdicts that thresholds could change")
+        if isinstance(run, RunComparison):
+            raise InputError(
+                f"{folder}: a comparison has judged its runs; compare them again in Python, with "
+                "scans that have other thresholds"
+            )
         if isinstance(run, Validation):
             raise InputError(
                 f"{folder}: a validation has tested the thresholds it was made with; its scans in "

@@ -18,6 +18,7 @@ def as_json() -> dict[str, Any]:
         "layers": measures.LAYERS,
         "verdicts": names.VERDICTS,
         "roles": names.ROLES,
+        "changes": names.CHANGES,
         "schemes": names.SCHEMES,
         **names.CHOICES,
     }

@@ -2,7 +2,9 @@
 
 from typing import Literal, NamedTuple
 
-Kind = Literal["scan", "reproduction", "simulation", "validation"]  # of a run, and so of its page
+Kind = Literal[
+    "scan", "reproduction", "simulation", "validation", "comparison"
+]  # of a run, and so of its page
 
 INTRODUCTION: dict[Kind, str] = {
     "scan": "An attention head gives every token weights on the tokens it sees and passes on their "
@@ -17,6 +19,9 @@ INTRODUCTION: dict[Kind, str] = {
     "validation": "What a head is worth can be measured: its output is replaced by its mean, and "
     "the loss rises. This page holds every number, verdict and role of the heads against that "
     "rise, on text that was not used to choose a line, and says which of them foretell it.",
+    "comparison": "Finished scans of the same shape, of two models, checkpoints, quantisations or "
+    "texts, held against each other head by head: what differs, whether that is more than windows "
+    "differ among themselves, and which heads got or lost a verdict.",
 }
 
 
@@ -80,11 +85,21 @@ _WORTH = {
     "control": "As many random heads of the same layers as a verdict names.",
     "balanced accuracy": "The mean of the shares that are told rightly, of either kind.",
 }
+_COMPARED = {
+    "difference": "What a number is in one run less what it is in the one it is held against.",
+    "error": "The standard error of a difference, from its spread over windows: of the paired "
+    "differences where both runs read the same windows, else from the spread in each.",
+    "past 2 errors": "A difference of more than two standard errors. With few windows chance gives "
+    "many of these: how many stands beside.",
+    "moved": "How far a head moved: the root mean square of its differences in the main measures, "
+    "each in standard deviations over all heads.",
+}
 _TOLD: tuple[tuple[tuple[Kind, ...], dict[str, str]], ...] = (
     (("scan", "reproduction"), _HEADS),
     (("reproduction",), _PAPER),
     (("simulation",), _SPHERE),
     (("validation",), _WORTH),
+    (("comparison",), _COMPARED),
 )
 GLOSSARY = tuple(Term(term, words, pages) for pages, told in _TOLD for term, words in told.items())
 

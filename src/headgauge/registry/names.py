@@ -45,9 +45,14 @@ ROLES = by_name(
 )
 
 
+# Where heads are shown by what became of them, one of which nothing did.
+UNCHANGED = "unchanged"
+CHANGES = by_name(**{UNCHANGED: Entry(look=Look("#F4F4F4"))})
+
+
 def mark(name: str) -> Entry:
-    """A verdict or a role: its letter and its colours."""
-    known = VERDICTS.get(name) or ROLES.get(name)
+    """A verdict or a role, or that it did not change: its letter and its colours."""
+    known = VERDICTS.get(name) or ROLES.get(name) or CHANGES.get(name)
     return known or Entry(name, name=name, letter="*", style="bold", look=Look(GREEN))
 
 

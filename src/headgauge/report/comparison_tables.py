@@ -10,6 +10,7 @@ from headgauge.comparison.words import signed
 from headgauge.registry.measures import number
 from headgauge.registry.names import ROLES, VERDICTS, head_name, mark
 from headgauge.report.table import Column, Table
+from headgauge.scanning.thresholds import HEALTHY
 
 MOST = 15  # rows of a table in a terminal
 
@@ -98,7 +99,7 @@ def marks_table(result: RunComparison) -> Table:
 
 def changes_table(result: RunComparison, most: int | None) -> Table:
     """Verdicts gained and lost and roles changed: of a series step by step."""
-    rows = result.steps().to_dicts()
+    rows = told_changes(result)
     shown = rows[: most or len(rows)]
     columns = [Column("head", [_head(row) for row in shown], "left", key=True)]
     if len(result.sides()) > 2:
@@ -116,6 +117,12 @@ def changes_table(result: RunComparison, most: int | None) -> Table:
     ]
     note = "A number that differs by less than two errors may cross its line by chance."
     return Table("Verdicts and roles that changed", columns, note + _more(len(rows) - len(shown)))
+
+
+def told_changes(result: RunComparison) -> list[dict[str, Any]]:
+    """Step by step; that a head is healthy, or no longer, its other verdicts say."""
+    rows = result.steps().to_dicts()
+    return [row for row in rows if HEALTHY not in (row["before"], row["after"])]
 
 
 def heads_table(result: RunComparison, most: int | None) -> Table:

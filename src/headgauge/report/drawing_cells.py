@@ -13,7 +13,7 @@ from matplotlib.ticker import StrMethodFormatter
 
 from headgauge.registry.entry import Entry
 from headgauge.registry.measures import LAYERS, MEASURES
-from headgauge.registry.names import ROLES, VERDICTS, mark
+from headgauge.registry.names import ROLES, UNCHANGED, VERDICTS, mark
 from headgauge.report.drawing_text import FAINT, INK, typeset
 from headgauge.report.figure import HeatMap
 
@@ -140,7 +140,9 @@ def add_bar(
     entry = _measure(panel)
     what = entry.unit if entry.unit not in panel.unit else ""
     line = "" if panel.contour is None else f"white line: {panel.contour:g}"
-    note = "; ".join(filter(None, (what, line, _beyond(extend, entry))))
+    # Of differences, which stand beside one another, the caption says it once.
+    beyond = "" if panel.difference else _beyond(extend, entry)
+    note = "; ".join(filter(None, (what, line, beyond)))
     where = {"transform": room.transAxes, "va": "bottom", "in_layout": False}
     room.text(0.0, 0.0, note, fontsize=6, color=FAINT, **where)
 
@@ -158,18 +160,23 @@ def cell_entries(panel: HeatMap) -> list[tuple[str, str, Any]]:
     """The legend: each verdict or role there is, with letter and count; last, what hatching
     means."""
     counted = Counter(name for name, *_ in panel.stripes())
+    changes = UNCHANGED in counted  # of such maps there are two beside one another: no counts
     found: list[tuple[str, str, Any]] = []
     for name in dict.fromkeys([*VERDICTS, *ROLES, *counted]):
         if name in counted:
             colour, letter = mark(name).look.colour, mark(name).letter
             box = Patch(facecolor=colour, edgecolor="#999999", linewidth=0.4)
-            found.append((name, f"{letter}{'  ' * bool(letter)}{name} {counted[name]}", box))
+            count = "" if changes else f" {counted[name]}"
+            found.append((name, f"{letter}{'  ' * bool(letter)}{name}{count}", box))
     hatched = [kind for kind, covered in _without(panel).items() if covered.any()]
     return found + [(kind, kind, Patch(**_HATCHED[kind], linewidth=0.0)) for kind in hatched]
 
 
 def _measure(panel: HeatMap) -> Entry:
-    return (MEASURES | LAYERS).get(panel.measure) or Entry(panel.measure)
+    known = (MEASURES | LAYERS).get(panel.measure) or Entry(panel.measure)
+    if panel.difference:  # has no ends of its own, and zero is its middle
+        return Entry(known.title, centre=0.0)
+    return known
 
 
 def _values(panel: HeatMap) -> np.ndarray:

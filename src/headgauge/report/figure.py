@@ -121,6 +121,7 @@ class HeatMap:
     blocks: tuple[tuple[str, int, int], ...] = ()
     unit: str = ""  # under the title: what the number is
     contour: float | None = None  # a line between what is above and below
+    difference: bool = False  # of the measure: colours part at zero
     at: At = field(default_factory=dict)
 
     def stripes(self) -> Iterator[tuple[str, int, float, float]]:

@@ -12,9 +12,11 @@ from pathlib import Path
 from matplotlib.figure import Figure as Drawn
 
 from headgauge.ablation import Ablation
+from headgauge.comparison import RunComparison
 from headgauge.errors import InputError
 from headgauge.paper.result import Reproduction
 from headgauge.report import drawing
+from headgauge.report.comparison_runs import USUAL, run_figures
 from headgauge.report.curves import curves_figure, head_figure
 from headgauge.report.dynamics import depth, over_time, rows, sphere
 from headgauge.report.effects import effects_figure, worth
@@ -29,7 +31,7 @@ from headgauge.simulation.result import SOURCE, Simulation
 from headgauge.validation import Validation
 
 Makers = dict[str, Callable[[], Figure | Drawn]]
-Result = ScanResult | Reproduction | Simulation | Validation
+Result = ScanResult | Reproduction | Simulation | Validation | RunComparison
 _NOT_DRAWN = (
     "an ablation has tables and nothing to draw: read its effects, or scan with effects "
     "(--effects) to have them on a page"
@@ -52,6 +54,8 @@ def figures(result: Result, text: str | None = None, plain: bool = False) -> Mak
         return _scan_figures(result)
     if isinstance(result, Validation):
         return {"validation": partial(validation_figure, result, result.caption())}
+    if isinstance(result, RunComparison):
+        return {**run_figures(result)}
     text = next(iter(result.scans)) if text is None else text
     if text not in result.scans:
         raise InputError(f"no text named {text!r} here; there are {', '.join(result.scans)}")
@@ -106,7 +110,8 @@ def plot(
     "effects" (against every measure) and "curves", a line over N for each head; of a reproduction
     "paper", "fig1" to "fig4", "vanishing", "choices", "rules" too, on a `text` (the first unless
     named); of a simulation "dynamics", "gamma", "swarms", "phase", "rates", "collapse" and
-    "sphere", its end; of a validation "validation". `module` tells attention in one layer apart.
+    "sphere", its end; of a validation "validation"; of a comparison "differences", "beyond",
+    "heads", "series" and every measure. `module` tells attention in one layer apart.
     `plain` is without the small print.
     """
     if isinstance(result, Ablation):
@@ -118,9 +123,10 @@ def plot(
             raise InputError(f"no figure named {layer!r} here; there are {', '.join(found)}")
         made = found[layer]()
         return drawing.draw(made, plain) if isinstance(made, Figure) else made
-    if isinstance(result, (Simulation, Validation)):
-        kind = "simulation" if isinstance(result, Simulation) else "validation"
-        raise InputError(f"a {kind} has no heads; its figures are {', '.join(figures(result))}")
+    if isinstance(result, (Simulation, Validation, RunComparison)):
+        kind = type(result).__name__.removeprefix("Run").lower()
+        lacks = "no figure of a single head" if kind == "comparison" else "no heads"
+        raise InputError(f"a {kind} has {lacks}; its figures are {', '.join(figures(result))}")
     if isinstance(result, Reproduction):
         result = result.scan if text is None else result.scans[text]
     tables = result.heads, result.curves, result.samples, result.verdicts()
@@ -128,7 +134,7 @@ def plot(
 
 
 def save_figures(
-    result: ScanResult | Simulation | Validation,
+    result: ScanResult | Simulation | Validation | RunComparison,
     folder: Path,
     first: int | None = None,
     plain: bool = False,
@@ -137,6 +143,8 @@ def save_figures(
     place = folder / "figures"
     paths = []
     usual = {name: make for name, make in figures(result).items() if name not in ON_REQUEST}
+    if isinstance(result, RunComparison):
+        usual = {name: usual[name] for name in USUAL if name in usual}
     for name, make in islice(usual.items(), first):
         if name == "sphere":
             assert isinstance(result, Simulation)

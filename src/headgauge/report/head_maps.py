@@ -61,16 +61,16 @@ def head_maps(
 
     def of_measure(name: str) -> Figure:
         panel = _map(grid, means, name, "", MEASURES[name].unit)
-        return _figure(name, MEASURES[name].title, grid, [panel], run)
+        return map_figure(name, MEASURES[name].title, grid, [panel], run)
 
     def of_verdicts() -> Figure:
         """Every cell large enough for its letters."""
         panel = mark_map(grid, verdicts, "", "a stripe and a letter for each verdict of a head")
-        return _figure("verdicts", "Verdicts of every head", grid, [panel], run, least=0.1)
+        return map_figure("verdicts", "Verdicts of every head", grid, [panel], run, least=0.1)
 
     def of_roles() -> Figure:
         panel = mark_map(grid, roles, "", "what a head does, a letter each", "role")
-        return _figure("roles", "Role of every head", grid, [panel], run, least=0.1)
+        return map_figure("roles", "Role of every head", grid, [panel], run, least=0.1)
 
     made: dict[str, Callable[[], Figure]] = {
         "heads": partial(_overview, grid, means, over_n, verdicts, run),
@@ -134,7 +134,7 @@ def _overview(
             panels.append(_map(grid, at_n, name, title, f"N = {nearest}; {unit}"))
     panels.append(mark_map(grid, verdicts, "Verdicts", "a stripe and a letter for each"))
     title = f"{len(grid.places)} attention heads in {len(grid.rows)} layers"
-    return _figure("heads", title, grid, panels, run, box=(10.0, 5.0))
+    return map_figure("heads", title, grid, panels, run, box=(10.0, 5.0))
 
 
 def _curve_figure(grid: HeadGrid, curves: pl.DataFrame, name: str, run: str) -> Figure:
@@ -145,7 +145,7 @@ def _curve_figure(grid: HeadGrid, curves: pl.DataFrame, name: str, run: str) -> 
     ns = some_ns(seen["top_n"].unique().sort().to_list(), MOST_PANELS)
     panels = [_map(grid, seen.filter(top_n=n), name, f"N = {n}", "") for n in ns]
     told = f"{MEASURES[name].unit}; {choice_words(curves.select(CHOICE).row(0))}."
-    return _figure(name, MEASURES[name].title, grid, panels, run, told=told, box=(9.0, 5.0))
+    return map_figure(name, MEASURES[name].title, grid, panels, run, told=told, box=(9.0, 5.0))
 
 
 def spans_figure(heads: pl.DataFrame, spans: pl.DataFrame, run: str) -> Figure | None:
@@ -159,7 +159,7 @@ def spans_figure(heads: pl.DataFrame, spans: pl.DataFrame, run: str) -> Figure |
     if not panels:
         return None
     told = "Of a row's weights the sum over the keys of each; rows that see none are left out."
-    return _figure("spans", "Weight on spans", grid, panels, run, told=told, box=(9.0, 5.0))
+    return map_figure("spans", "Weight on spans", grid, panels, run, told=told, box=(9.0, 5.0))
 
 
 def by_span(spans: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
@@ -176,7 +176,7 @@ def _seen(frame: pl.DataFrame, name: str) -> bool:
 
 
 def _map(grid: HeadGrid, frame: pl.DataFrame, name: str, title: str, unit: str) -> HeatMap:
-    return _heat_map(grid, title, values=cells(grid, frame, name), measure=name, unit=unit)
+    return heat_map(grid, title, values=cells(grid, frame, name), measure=name, unit=unit)
 
 
 def mark_map(
@@ -187,16 +187,17 @@ def mark_map(
     for *head, mark in marks.drop_nulls(name).select(*HEAD, name).rows():
         row, column = grid.places[tuple(head)]
         found[row][column].append(mark)
-    return _heat_map(grid, title, values=(), measure="", verdicts=found, unit=unit)
+    return heat_map(grid, title, values=(), measure="", verdicts=found, unit=unit)
 
 
-def _heat_map(grid: HeadGrid, title: str, **more: Any) -> HeatMap:
+def heat_map(grid: HeadGrid, title: str, **more: Any) -> HeatMap:
+    """Cells where the grid has heads; `more` is what `HeatMap` takes."""
     axes, columns = (Axis("head", "head"), Axis("layer", "layer")), tuple(map(str, grid.columns))
     more |= {"absent": grid.absent(), "blocks": grid.blocks}
     return HeatMap(title, *axes, columns, grid.rows, **more)
 
 
-def _figure(
+def map_figure(
     name: str,
     title: str,
     grid: HeadGrid,

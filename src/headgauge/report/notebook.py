@@ -11,8 +11,10 @@ from html import escape
 
 import polars as pl
 
+from headgauge.comparison import RunComparison
 from headgauge.paper.result import Reproduction
 from headgauge.registry.names import mark
+from headgauge.report.comparison_tables import comparison_tables
 from headgauge.report.dynamics_tables import simulation_tables
 from headgauge.report.figure import HeatMap
 from headgauge.report.head_grid import head_grid
@@ -70,10 +72,18 @@ def _validation(result: Validation) -> str:
     return _fragment([*map(_line, result.stands()), *tables], result.warnings())
 
 
+def _comparison(result: RunComparison) -> str:
+    """What it stands on, the tables as a terminal has them, what was found."""
+    tables = [table.html() for table in comparison_tables(result)]
+    parts = [*map(_line, result.stands()), *tables, _line(result.finding(), "")]
+    return _fragment(parts, result.warnings())
+
+
 HTML[ScanResult] = scan_html
 HTML[Reproduction] = _reproduction
 HTML[Simulation] = _simulation
 HTML[Validation] = _validation
+HTML[RunComparison] = _comparison
 
 
 def _fragment(parts: Sequence[str], warnings: Sequence[str]) -> str:

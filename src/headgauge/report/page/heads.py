@@ -42,7 +42,7 @@ def heads_part(scan: ScanResult) -> Part:
     number_of = {head: number for number, head in enumerate(grid.places)}
     listed = scan.frame()
     numbers = _numbers(listed, number_of)
-    known = _by_head(heads_over_windows(heads), number_of)
+    known = by_head(heads_over_windows(heads), number_of)
     similar = dict(zip(numbers, scan.similar(), strict=True))
     held = {
         name: column(known[name])
@@ -57,14 +57,14 @@ def heads_part(scan: ScanResult) -> Part:
         "columns": list(grid.columns),
         "blocks": [list(block) for block in grid.blocks],
         "place": [list(place) for place in grid.places.values()],
-        "names": [_name(*head) for head in number_of],
+        "names": [head_words(*head) for head in number_of],
         "links": [names.head_name(*head[:2], head[3]) for head in number_of],
         "chips": chips(scan),
         "role_chips": _present(scan.role_counts(), "role"),
         "module": [head[2] for head in number_of],
         "kv": column(known["kv_head"]),
         "measures": held,
-        "effect_error": column(_by_head(listed, number_of)["effect_error"]),
+        "effect_error": column(by_head(listed, number_of)["effect_error"]),
         "roles": _roles(roles, {line.verdict: line.remedy for line in scan.role_lines}, number_of),
         "windows": _windows(heads, number_of),
         **_verdicts(verdicts, number_of),
@@ -100,14 +100,14 @@ def _verdicts(verdicts: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
 
 def _roles(roles: pl.DataFrame, meaning: dict[str, str], number_of: Numbers) -> dict[str, Any]:
     """By head the number that gave it its role; what heads of a role share stands once."""
-    own = _by_head(roles, number_of)
+    own = by_head(roles, number_of)
     kinds = own.select(_OF_ROLE).unique(maintain_order=True).with_row_index("kind")
     own = own.join(kinds, on=_OF_ROLE, how="left", nulls_equal=True, maintain_order="left")
     told = columns(kinds.drop("kind")) | {"meaning": [meaning.get(each) for each in kinds["role"]]}
     return {"kinds": told} | columns(own.select("kind", "number", "flips"))
 
 
-def _name(layer: int, occurrence: int, module: str, head: int) -> str:
+def head_words(layer: int, occurrence: int, module: str, head: int) -> str:
     call = f" call {occurrence + 1}" * bool(occurrence)
     return f"Layer {layer}{call}, head {head}"
 
@@ -116,7 +116,7 @@ def _numbers(frame: pl.DataFrame, number_of: Numbers) -> list[int]:
     return [number_of[row] for row in frame.select(HEAD).rows()]
 
 
-def _by_head(frame: pl.DataFrame, number_of: Numbers) -> pl.DataFrame:
+def by_head(frame: pl.DataFrame, number_of: Numbers) -> pl.DataFrame:
     """Its one row per head, in the page's order; nulls for a head that the frame does not have."""
     listed = pl.DataFrame(list(number_of), schema=frame.select(HEAD).schema, orient="row")
     return listed.join(frame, on=HEAD, how="left", maintain_order="left")
@@ -125,7 +125,7 @@ def _by_head(frame: pl.DataFrame, number_of: Numbers) -> pl.DataFrame:
 def _windows(heads: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
     """The usual measures of each window: by measure, then by window, then by head."""
     numbers = sorted(heads["window"].unique())
-    parts = [_by_head(heads.filter(window=window), number_of) for window in numbers]
+    parts = [by_head(heads.filter(window=window), number_of) for window in numbers]
     there = [name for name in measures.GROUPS["Weights and outputs"] if name in heads.columns]
     held = {name: [column(part[name]) for part in parts] for name in there}
     return {"numbers": numbers, "measures": held}
@@ -136,7 +136,7 @@ def _table(listed: pl.DataFrame, held: dict[str, list[Any]], number_of: Numbers)
     rows = listed.to_dicts()
     for row, number in zip(rows, _numbers(listed, number_of), strict=True):
         row |= {name: values[number] for name, values in held.items()}
-        row["head"] = [number, _name(*(row[name] for name in HEAD))]
+        row["head"] = [number, head_words(*(row[name] for name in HEAD))]
         row["verdicts"] = row["verdicts"].split(", ")
         row["role"] = [] if row["role"] is None else [row["role"]]
     columns = [
@@ -178,7 +178,7 @@ def _curves(curves: pl.DataFrame, number_of: Numbers) -> list[dict[str, Any]]:
         ns = some_ns(own["top_n"].unique().sort().to_list(), most)
         known = [name for name in measures.CURVES if name in own.columns]
         there = [name for name in known if own[name].is_not_null().any()]
-        parts = [_by_head(own.filter(top_n=n), number_of) for n in ns]
+        parts = [by_head(own.filter(top_n=n), number_of) for n in ns]
         held = {name: [column(part[name]) for part in parts] for name in there}
         found.append({"words": names.choice_words(choice), "ns": ns, "measures": held})
     return found

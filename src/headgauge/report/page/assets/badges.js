@@ -39,8 +39,8 @@ const STRANGER = { letter: '*', look: { colour: '#009E73', ink: 'white' } };
 
 // What a head is marked with: a verdict or its role.
 function stripeOf(mark) {
-  const { verdicts, roles } = DATA.words;
-  const { letter, look } = verdicts[mark] || roles[mark] || STRANGER;
+  const { verdicts, roles, changes } = DATA.words;
+  const { letter, look } = verdicts[mark] || roles[mark] || changes[mark] || STRANGER;
   return { letter, colour: look.colour, ink: look.ink, plain: !letter };
 }
 

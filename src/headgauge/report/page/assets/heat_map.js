@@ -35,7 +35,9 @@ function createMapPanel(panel, label) {
   const map = createHeatMap({ rows, columns, blocks, place, name, corner, room, told }, () => {});
   const { measures, layers } = DATA.words;
   const known = measures[panel.measure] || layers[panel.measure] || { title: panel.measure };
-  const measure = { ...known, unit: panel.unit || known.unit };
+  const measure = panel.difference
+    ? { title: known.title, unit: panel.unit, centre: 0 }
+    : { ...known, unit: panel.unit || known.unit };
   const scaleOf = colouring(values.flat(), measure);
   const at = (list, cell) => list[place[cell][0]][place[cell][1]];
   const view = {

@@ -56,6 +56,7 @@ const PARTS = {
     HEADS.made = headsPart(part);
     return HEADS.made.whole;
   },
+  compared: comparedPart,
   effects: effectsPart,
   timed: timedPart,
   ledger: ledgerPart,

@@ -22,6 +22,12 @@ const FORMATS = {
     (missing(low) ? '' : ` (${measured(low, digits)} to ${measured(high, digits)})`),
   error: ([value, error], digits) =>
     measured(value, digits) + (missing(error) ? '' : ` ± ${measured(error, digits)}`),
+  signed: ([value, error]) =>
+    missing(value)
+      ? DASH
+      : (value > 0 ? '+' : '') +
+        sig(value, 3) +
+        (missing(error) ? '' : ` ± ${sig(error, 2)}`),
   badge,
   marks: (cell) => cell.map(markBadge),
   chip: ([mark, count, share]) => markChip(mark, count, share, true),
@@ -133,6 +139,7 @@ const CSV_PARTS = {
   share: ['', ', of'],
   times: ['', ', times'],
   error: ['', ', standard error'],
+  signed: ['', ', standard error'],
   chip: ['', ', heads', ', share'],
 };
 const CSV_UNITS = { percent: ' (share)', seconds: ' (s)' };
