@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 import pytest
 import torch
-from plain_rules import PlainPass, softmax, softmax_one, sparsemax, ssmax
 from torch import Tensor
 
 import headgauge
@@ -20,6 +19,7 @@ from headgauge.errors import InputError
 from headgauge.measure import runner
 from headgauge.normalizers import get
 from model_families import case
+from plain_rules import PlainPass, softmax, softmax_one, sparsemax, ssmax
 
 LENGTH, WINDOWS = 20, 3
 SMALL: dict[str, Any] = {"length": LENGTH, "windows": WINDOWS, "threads": 1}
