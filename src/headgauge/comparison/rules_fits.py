@@ -1,10 +1,10 @@
 """Parameters of rules, chosen by the loss on windows behind those that are judged.
 
-One number for the model: a grid over the rule's own range on the first calibration window, then
-Brent's method around the best on all of them; several parameters in turn, twice. One for each
-layer or head: from the number for the model, a few steps of Adam along the gradient of the loss
-through the swapped model, a window a step. Whatever does not lower the loss on all calibration
-windows is not taken.
+One number for the model: a grid over the rule's own range on the first calibration window, the best
+three again on all of them, then Brent's method around the best; several parameters in turn, twice.
+One for each layer or head: from the number for the model, a few steps of Adam along the gradient of
+the loss through the swapped model, a window a step; where they end, or half the way there.
+Whatever does not lower the loss on all calibration windows is not taken.
 """
 
 import math
@@ -26,7 +26,8 @@ from headgauge.normalizers import RULES, AskedRule, Fit
 from headgauge.runs.schema import FitRow, frame_schema
 
 GRID = 9  # values, evenly over the range
-REFINED = 8  # tries around the best of them
+AGAIN = 3  # of them on all windows
+REFINED = 6  # tries around the best of these
 TURNS = 2  # of several parameters
 STEPS = 16  # of Adam
 _RATE = 0.03  # of the range, a step
@@ -45,7 +46,7 @@ def fit_passes(plan: Plan) -> int:
     windows, passes = len(calibration(plan)), 0
     for rule in plan.settings.asked:  # pyright: ignore[reportAttributeAccessIssue]
         turns = 1 if len(rule.fitted) == 1 else TURNS
-        passes += turns * len(rule.fitted) * (GRID + REFINED * windows)
+        passes += turns * len(rule.fitted) * (GRID + (AGAIN + REFINED) * windows)
         if set(rule.fitted.values()) - {"model"}:
             passes += STEPS * (1 + _BACKWARD) + 2 * windows
     return passes
@@ -113,20 +114,20 @@ class Search:
         self, tried: Callable[[float, list[Tensor]], float], here: float | None
     ) -> tuple[float, float]:
         """Where on the range the loss is lowest, and how low; near `here`, or anywhere."""
-        width = 1 / (GRID - 1)
-        if here is None:
-            first = {step * width: tried(step * width, self.windows[:1]) for step in range(GRID)}
-            here = min(first, key=first.__getitem__)
-        seen: dict[float, float] = {}
+        width, seen = 1 / (GRID - 1), {}
 
         def watched(u: float) -> float:
             seen[float(u)] = tried(float(u), self.windows)
             return seen[float(u)]
 
-        if here in (0.0, 1.0):  # Brent's method never tries the ends
-            watched(here)
-        ends, how = (max(0.0, here - width), min(1.0, here + width)), {"xatol": 1e-3}
-        how |= {"maxiter": REFINED - len(seen)}
+        if here is None:
+            first = {step * width: tried(step * width, self.windows[:1]) for step in range(GRID)}
+            # Brent's method never tries the ends of a range: here they are.
+            for u in sorted(first, key=first.__getitem__)[:AGAIN]:
+                watched(u)
+            here = min(seen, key=seen.__getitem__)
+        ends = max(0.0, here - width), min(1.0, here + width)
+        how = {"xatol": 1e-3, "maxiter": REFINED}
         minimize_scalar(watched, bounds=ends, method="bounded", options=how)
         u = min(seen, key=seen.__getitem__)
         return u, seen[u]
@@ -174,6 +175,7 @@ class Search:
             share.requires_grad_()
         adam = torch.optim.Adam(shares.values(), lr=_RATE)
         for step in range(STEPS):
+            adam.param_groups[0]["lr"] = _RATE * (1 - step / STEPS)  # each window pulls elsewhere
             with torch.enable_grad():
                 loss = self._loss(now(), self.windows[step % len(self.windows)])
                 if not bool(loss.isfinite()):
@@ -186,9 +188,15 @@ class Search:
                 for share in shares.values():
                     share.clamp_(0.0, 1.0)
             self._told(_BACKWARD)
-        made = numbers()
-        after = self.loss(rule, made)
-        return (made, after) if after < lowest else (alike, lowest)
+        best = alike
+        for _ in range(2):
+            made = numbers()
+            if (after := self.loss(rule, made)) < lowest:
+                best, lowest = made, after
+            with torch.no_grad():
+                for name, share in shares.items():
+                    share.add_(place(ranges[name], found[name, None, None])).div_(2)
+        return best, lowest
 
     def loss(self, rule: AskedRule, values: Values, windows: list[Tensor] | None = None) -> float:
         """Mean over calibration windows; infinite where it is no number."""
