@@ -31,17 +31,13 @@ from headgauge.measure.runner import Progress, default_threads, run_plan
 from headgauge.measure.settings import TOP_NS, UnitSettings
 from headgauge.measure.unit import Source, settled
 from headgauge.normalizers import AskedRule, asked_rules, get
-from headgauge.options.commands import CompareOptions
+from headgauge.options.commands import USUAL_RULES, CompareOptions
 from headgauge.runs import RULES, UnitKey
 from headgauge.runs.schema import COMPARED
 from headgauge.scanning.scanning import off_sink_curves
 from headgauge.threads import in_turn
 
 LENGTH = 512
-USUAL = (
-    "ssmax:s=fit,log_length_su,adaptive_temperature,softmax_one,topk:k=64,entmax:alpha=fit,"
-    "entmax:alpha=1.5,sparsemax"
-)
 PSEUDOCODE = (
     "The same windows with the softmax of every attention head replaced by each rule: next-token "
     "loss, KL(original ‖ swapped) and top-1 agreement, and per head the measures of a scan, with "
@@ -89,7 +85,7 @@ def rule_settings(asked: CompareOptions) -> RuleSettings:
     """From what a caller asked for, which is checked here: the command line and Python meet."""
     given = {"length": asked.length, "windows": asked.windows}
     (always,) = asked_rules(FITTED)
-    rules = asked_rules(USUAL if asked.rules is None else asked.rules)
+    rules = asked_rules(USUAL_RULES if asked.rules is None else asked.rules)
     others = [each for each in rules if not each.same(always)]
     threads = default_threads(1, asked.out) if asked.threads is None else asked.threads
     return RuleSettings(
