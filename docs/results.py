@@ -14,6 +14,7 @@ from headgauge.registry.published import CHOICE
 from headgauge.runs import dynamics_schema, paper_schema, schema
 from headgauge.runs.layouts import (
     ABLATION,
+    COMPARISON,
     REPRODUCTION,
     RULES,
     SCAN,
@@ -47,10 +48,10 @@ _EXPLAINED = {
     dynamics_schema.GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     dynamics_schema.SwarmRow: ("dim", "weights", "seeds"),
 }
-_LAYOUTS = (SCAN, ABLATION, RULES, VALIDATION, REPRODUCTION, SIMULATION)
+_LAYOUTS = (SCAN, ABLATION, RULES, COMPARISON, VALIDATION, REPRODUCTION, SIMULATION)
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
-    "str": r"\b(Vectors|How|Scale|Keys|Seen|Side|SpanKind|Where|Logits|Panel|Expected|Weights"
+    "str": r"\b(Vectors|How|Kind|Scale|Keys|Seen|Side|SpanKind|Where|Logits|Panel|Expected|Weights"
     r"|Scheme|NotFinite)\b",
     "float": r"\b(Finite|Place|Share|Part)\b",
     "int": r"\bSize\b",

@@ -102,7 +102,7 @@ def _of_count(condition: Condition, counts: pl.DataFrame) -> Answer:
     gained = there[0] if there else 0
     holds = _HOLDS[condition.sign](gained, condition.limit)
     words = f"{gained} head{'s' * (gained != 1)} newly {condition.name}"
-    return Answer(condition.text, gained, condition.limit, holds, None, words)
+    return Answer(condition.text, float(gained), condition.limit, holds, None, words)
 
 
 def _of_measure(condition: Condition, measures: pl.DataFrame) -> Answer:

@@ -123,7 +123,7 @@ def _counts(
 def _changed_heads(
     differences: pl.DataFrame, before: pl.DataFrame, now: _Judged, then: _Judged, pair: Any
 ) -> list[dict[str, Any]]:
-    spread = before.group_by("measure").agg(pl.col("value").std().alias("std"))
+    spread = before.group_by("measure", maintain_order=True).agg(pl.col("value").std().alias("std"))
     scaled = (
         differences.join(spread, on="measure", how="left", maintain_order="left")
         .with_columns(

@@ -108,6 +108,7 @@ def side_row(side: Side) -> dict[str, Any]:
         "windows": side.windows["window"].n_unique(),
         "loss": float(np.mean(losses)) if losses else None,
         "loss_error": _error(losses),
+        "warning": "; ".join(side.scan.warnings()) or None,
     }
 
 
@@ -244,9 +245,11 @@ def _mean_errors(side: Side, against: Side, paired: bool) -> dict[str, float | N
 
 
 def _errors(windows: pl.DataFrame, column: str) -> dict[str, float | None]:
-    means = windows.group_by("measure", "window").agg(pl.col(column).mean())
+    # In order, so that the same runs give the same last digit.
+    ordered = {"maintain_order": True}
+    means = windows.group_by("measure", "window", **ordered).agg(pl.col(column).mean())
     error = pl.col(column).std() / pl.col(column).count().sqrt()
-    return dict(means.group_by("measure").agg(error).rows())
+    return dict(means.group_by("measure", **ordered).agg(error).rows())
 
 
 def _loss_row(side: Side, against: Side, paired: bool) -> dict[str, Any]:

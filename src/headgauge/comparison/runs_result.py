@@ -14,6 +14,7 @@ from headgauge.comparison.words import signed
 from headgauge.errors import InputError
 from headgauge.registry.names import head_name, listed
 from headgauge.runs import COMPARISON, Manifest, load_run
+from headgauge.scanning.thresholds import HEALTHY
 from headgauge.shown import Shown
 
 _FEW = 3  # names in a sentence
@@ -131,9 +132,11 @@ class RunComparison(Shown):
 
     def warnings(self) -> list[str]:
         """Why differences may be no result: said before any of them."""
+        told = self.tables["sides"].drop_nulls("warning").select("side", "warning").rows()
+        found = [f"{side}: {line}" for side, line in told]
         if self.tables["sides"]["windows"].min() == 1:
-            return ["a run has one window: nothing says which differences are chance"]
-        return []
+            found.append("a run has one window: nothing says which differences are chance")
+        return found
 
     def notes(self) -> list[str]:
         """What a reader must know, the warnings first."""
@@ -194,15 +197,16 @@ class RunComparison(Shown):
         changes = self.changes()
         verdicts, roles = changes.filter(kind="verdict"), changes.filter(kind="role")
         parts = []
+        told = verdicts.filter(pl.coalesce("after", "before") != HEALTHY)
         for word, end in (("gained", "after"), ("lost", "before")):
-            counted = verdicts.drop_nulls(end).group_by(end).len().sort("len", end, descending=True)
+            counted = told.drop_nulls(end).group_by(end).len().sort("len", end, descending=True)
             each = [f"{count} {name}" for name, count in counted.rows()]
             parts.append(f"{word}: {listed(each) if each else 'none'}")
         judged = verdicts.drop_nulls("beyond")
         sure = judged["beyond"].sum()
         how = f"; {sure} of {judged.height} on a number that differs by over two errors"
-        told = f"Verdicts {'; '.join(parts)}{how * bool(judged.height)}."
-        return [told, f"{roles.height or 'No'} role{'s' * (roles.height != 1)} changed."]
+        said = f"Verdicts {'; '.join(parts)}{how * bool(judged.height)}."
+        return [said, f"{roles.height or 'No'} role{'s' * (roles.height != 1)} changed."]
 
     def _farthest(self) -> list[str]:
         heads = self.heads().drop_nulls("distance").filter(pl.col("distance") > 0).head(_FEW)

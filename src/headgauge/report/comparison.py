@@ -229,9 +229,8 @@ def head_template(compared: Compared) -> Figure:
     look = Look(BLUE, "solid", "circle")
     line = Series("value", "", look, "sides", "value", low="low", high="high")
     panel = Panel("", _side_axis(compared), Axis("", "value"), (line,))
-    return Figure(
-        "head-series", f"Over the {compared.what}s", (panel,), caption=_numbered(compared)
-    )
+    said = (Sentence("Band: one standard error over windows."), *_numbered(compared))
+    return Figure("head-series", f"Over the {compared.what}s", (panel,), caption=said)
 
 
 def _count_panel(compared: Compared, kind: str, title: str) -> Panel:
@@ -271,7 +270,7 @@ def _numbered(compared: Compared) -> tuple[Sentence, ...]:
     ticks = _side_axis(compared).ticks or ()
     if [name for _, name in ticks] == list(compared.sides):
         return ()
-    told = ", ".join(f"{place + 1} {name}" for place, name in enumerate(compared.sides))
+    told = ", ".join(f"{place + 1} = {name}" for place, name in enumerate(compared.sides))
     return (Sentence(f"{compared.what.capitalize()}s: {told}."),)
 
 

@@ -40,11 +40,12 @@ def sides_table(result: RunComparison) -> Table:
         Column("text", [row["text"] for row in rows], "left"),
         Column("windows", [f"{row['windows']} × {row['length']}" for row in rows]),
         Column("loss", [_loss(row["loss"]) for row in rows]),
-        Column(f"against\n{first}", [against.get(row["side"], "–") for row in rows]),
+        Column("difference", [against.get(row["side"], "–") for row in rows]),
     ]
     if all(row["quantisation"] is None for row in rows):
         columns = [each for each in columns if each.heading != "weights"]
-    return Table("The runs", columns, "Loss: nats per token, ± its standard error over windows.")
+    note = f"Loss: nats per token; the difference from {first}, ± its standard error over windows."
+    return Table("The runs", columns, note)
 
 
 def measures_table(result: RunComparison, most: int | None) -> Table:
@@ -71,7 +72,11 @@ def measures_table(result: RunComparison, most: int | None) -> Table:
 
 def side_means(result: RunComparison) -> dict[str, dict[str, float]]:
     """By run and measure the mean over heads."""
-    means = result.tables["values"].group_by("side", "measure").agg(pl.col("value").mean())
+    means = (
+        result.tables["values"]
+        .group_by("side", "measure", maintain_order=True)
+        .agg(pl.col("value").mean())
+    )
     found: dict[str, dict[str, float]] = {name: {} for name in result.sides()}
     for side, measure, value in means.drop_nulls("value").rows():
         found[side][measure] = value
@@ -89,7 +94,7 @@ def marks_table(result: RunComparison) -> Table:
     order = [name for name in (*VERDICTS, *ROLES) if any((side, name) in held for side in names)]
     order += sorted({name for _, name in held} - set(order))
     columns = [
-        Column("verdict\nor role", [_word(name) for name in order], "left", key=True),
+        Column("verdict or role", [_word(name) for name in order], "left", key=True),
         *(Column(side, [held.get((side, name), 0) for name in order]) for side in names),
         Column("gained", [moved.get(name, {}).get("gained") or "·" for name in order]),
         Column("lost", [moved.get(name, {}).get("lost") or "·" for name in order]),
@@ -170,8 +175,8 @@ def _chance(heads: float | None) -> str:
     return "–" if not heads else f"{heads:.1f}" if heads < 10 else f"{heads:.0f}"
 
 
-def _dash(value: float | None, form: str = "") -> str:
-    return "–" if value is None else f"{value:{form}}"
+def _dash(count: int | None) -> str:
+    return "–" if count is None else str(count)
 
 
 def _word(name: str) -> Text:

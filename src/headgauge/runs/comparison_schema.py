@@ -25,13 +25,14 @@ class SideRow:
     """A run."""
 
     side: str  # its name here: the folder's, or the model's
-    model: str
-    quantisation: str | None
-    text: str
-    length: int
-    windows: int
+    model: str  # its name
+    quantisation: str | None  # what its weights went through; null: nothing known
+    text: str  # its name
+    length: int  # L, the longest of the run: the one that is compared
+    windows: int  # of that length
     loss: float | None  # mean over windows, nats per token
     loss_error: float | None  # its standard error over windows; null with one
+    warning: str | None  # why its numbers may be no result
 
 
 class _Named:
@@ -53,17 +54,17 @@ class _Pair:
 class ValueRow(_Named):
     """A measure of a head in a run."""
 
-    measure: str
-    side: str
-    value: float | None
+    measure: str  # its name, as in heads.parquet
+    side: str  # the run
+    value: float | None  # over the windows
     error: float | None  # standard error over windows
 
 
 class DifferenceRow(_Named, _Pair):
     """A measure of a head in two runs."""
 
-    measure: str
-    difference: float | None
+    measure: str  # its name, as in heads.parquet
+    difference: float | None  # side − against
     error: float | None  # standard error; of the paired differences where windows are the same
     freedom: float | None  # its degrees of freedom
     beyond: bool | None  # more than two standard errors
@@ -72,10 +73,10 @@ class DifferenceRow(_Named, _Pair):
 class MeasureRow(_Pair):
     """A measure over all heads that both runs have a number of; the loss is one of them."""
 
-    measure: str
-    heads: int
+    measure: str  # its name, or loss
+    heads: int  # that both runs have a number of; 0 for the loss
     before: float | None  # mean over heads, of the run it is held against
-    after: float | None
+    after: float | None  # likewise, of `side`
     difference: float | None  # after − before
     error: float | None  # its standard error over windows, in which heads move together
     paired: bool  # both ran on the same windows of the same text
@@ -90,23 +91,23 @@ class ChangedHeadRow(_Named, _Pair):
     distance: float | None  # root mean square of its differences, each in standard deviations
     measure: str | None  # the one it moved farthest in, of those that the distance is made of
     difference: float | None  # in that
-    error: float | None
+    error: float | None  # its standard error
     beyond: int | None  # measures that differ by more than two standard errors
     verdicts: str  # of `side`
     verdicts_before: str  # of the run it is held against
-    role: str | None
-    role_before: str | None
+    role: str | None  # of `side`
+    role_before: str | None  # of the run it is held against
 
 
 class ChangeRow(_Named, _Pair):
     """A verdict that a head has in one of two runs alone, or a role that is another."""
 
-    kind: Kind
+    kind: Kind  # "verdict" or "role"
     before: str | None  # the verdict lost, or the role; null: gained
     after: str | None  # the verdict gained, or the role; null: lost
     measure: str | None  # what it was judged by
-    number_before: float | None
-    number_after: float | None
+    number_before: float | None  # of that, in the run it is held against
+    number_after: float | None  # in `side`
     line: float | None  # the threshold between them
     beyond: bool | None  # the numbers differ by more than two standard errors
 
@@ -114,13 +115,13 @@ class ChangeRow(_Named, _Pair):
 class CountRow:
     """How many heads a verdict or a role names in a run."""
 
-    side: str
+    side: str  # the run
     against: str | None  # null: the first run, held against nothing
-    kind: Kind
-    name: str
-    heads: int
+    kind: Kind  # "verdict" or "role"
+    name: str  # of the verdict or role
+    heads: int  # that have it
     gained: int | None  # heads that have it now and had not
-    lost: int | None
+    lost: int | None  # heads that had it and have it no more
 
 
 COMPARISON_TABLES: dict[str, type] = {

@@ -43,7 +43,7 @@ def run_comparison_page(run: RunComparison) -> Page:
         ],
         sections=[
             section("map", "Heads", "Heads", text(_MAP), compared_part(compared_runs(run), most)),
-            section("series", "Series", "From run to run", parts.figures(drawn)) if drawn else None,
+            section("series", "Series", "Series", parts.figures(drawn)) if drawn else None,
             section(
                 "marks", "Verdicts", "Verdicts and roles", table_part(marks_table(run)), *changed
             ),
@@ -54,7 +54,7 @@ def run_comparison_page(run: RunComparison) -> Page:
                 f"Measures, {pair}",
                 text(_MEASURES),
                 _measures(run),
-                parts.figures([figures[name]() for name in ("beyond", "heads")]),
+                parts.figures([figures["heads"]()]),
             ),
             came_about(run.manifest),
         ],
@@ -113,18 +113,14 @@ def _moved(run: RunComparison) -> Part | None:
         row["head"] = _head(row)
         row["name"] = row["measure"] and MEASURES[row["measure"]].title
         row["apart"] = [row["difference"], row["error"]]
-        row["before"], row["after"] = (
-            [*row[verdicts].split(", "), *filter(None, [row[role]])]
-            for verdicts, role in (("verdicts_before", "role_before"), ("verdicts", "role"))
-        )
+        row["marks"] = [*row["verdicts"].split(", "), *filter(None, [row["role"]])]
     columns = (
         Column("Head", "head", sorts=True),
         Column("Moved", "distance", "fixed", 2, "In standard deviations over the heads", True),
         Column("Most in", "name", sorts=True),
         Column("By", "apart", "signed", None, "± its standard error over windows", True),
         Column("Measures past 2 errors", "beyond", "number", None, None, True),
-        Column("Verdicts and role before", "before", "marks"),
-        Column("after", "after", "marks"),
+        Column(f"Verdicts and role in {run.sides()[-1]}", "marks", "marks"),
     )
     return parts.table(columns, rows, "Heads", look="dense", id="moved-heads", tall=True)
 

@@ -29,6 +29,7 @@ function comparedPart(given) {
       valuesOf: (name) => seriesOfHead(given, state, name),
       of: () => `${names[state.number]}, ${titleOf(state.what)}`,
       tallest: 240,
+      heading: false,
     });
 
   function open(number) {
@@ -38,7 +39,7 @@ function comparedPart(given) {
       el('h3', null, names[number]),
       ...marksOfHead(given, number),
       ...(drawn && isMeasure(state.what)
-        ? [el('h4', null, titleOf(state.what)), drawn.whole]
+        ? [el('h4', null, `${titleOf(state.what)} over the ${given.what}s`), drawn.whole]
         : []),
       el('h4', null, 'Measures'),
       measuresOfHead(given, state, number),
@@ -261,14 +262,14 @@ function measuresOfHead(given, state, number) {
   const several = state.against >= 0;
   const columns = [
     { title: 'Measure' },
-    ...sides.map((title) => ({ title, kind: 'number' })),
     ...(several ? [{ title: pairWords(given, state), kind: 'signed', right: true }] : []),
+    ...sides.map((title) => ({ title, kind: 'number' })),
   ];
   const rows = Object.keys(measures).map((what) => {
     const values = valuesBetween(given, { ...state, what });
     const errors = errorsBetween(given, state, what);
     const own = measures[what].map((side) => round(side[number]));
-    return [titleOf(what), ...own, ...(several ? [[values[number], errors[number]]] : [])];
+    return [titleOf(what), ...(several ? [[values[number], errors[number]]] : []), ...own];
   });
   return table({ columns, rows, label: 'Measures of the head', look: 'dense', tall: true }).whole;
 }
