@@ -18,6 +18,8 @@ from headgauge.comparison import RuleComparison
 from headgauge.errors import InputError
 from headgauge.measure import runner
 from headgauge.normalizers import get
+from headgauge.report.figures import figures
+from headgauge.report.page import page
 from model_families import case
 from plain_rules import PlainPass, softmax, softmax_one, sparsemax, ssmax
 
@@ -296,3 +298,31 @@ def test_fewer_windows_to_fit_on(model: Any):
     )
     assert found.tables["fits"]["windows"].to_list() == [1]
     assert any("1 window behind those that are judged instead of 3" in n for n in found.notes())
+
+
+def test_the_page_has_every_side_and_the_figures_every_rule(found: RuleComparison):
+    shown = page(found)
+    parts = {part["kind"]: part for each in shown.sections if each for part in each["parts"]}
+    compared = parts["compared"]
+    names = compared["sides"]
+    assert names == list(found.sides().places)
+    heads = found.tables["rule_heads"].filter(layer=1, head=3)
+    number = compared["links"].index("L1H3")
+    for side, (text, where) in enumerate(found.sides().places.values()):
+        entropy = heads.filter(rule=text, where=where)["entropy"].mean()
+        assert compared["measures"]["entropy"][side][number] == pytest.approx(entropy, rel=1e-4)
+    described = figures(found)
+    assert list(described)[:3] == ["rules", "rule_curves", "map-softmax-temperature-fit"]
+    loss, *_ = described["rules"]().panels
+    assert loss.series[0].x == found.rules()["difference"].to_list()[1:]
+    rows = found.rules().rows(named=True)[1:]
+    bars = [each.x for each in loss.series[1:]]
+    half = [found.reach(row) for row in rows]
+    assert bars == [
+        [row["difference"] - reach, row["difference"] + reach]
+        for row, reach in zip(rows, half, strict=True)
+        if reach is not None
+    ]
+    assert "sparsemax" in str(found._repr_html_())
+    with pytest.raises(InputError, match="no figure of a single head"):
+        headgauge.plot(found, 0, 1)

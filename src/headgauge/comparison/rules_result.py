@@ -123,9 +123,11 @@ class RuleComparison(runs.Run, Shown):
         """A rule with its numbers, for tables and figures."""
         if text == OWN:
             return "the model's own"
+        (rule,) = asked_rules(text)
         numbers = self.words(text)
-        fitted = " (fitted)" * ("=fit" in text)
-        return bare_name(text) + f" {numbers}" * bool(numbers) + fitted
+        scopes = dict.fromkeys(rule.fitted.values())
+        by = "".join(f" by {scope}" for scope in scopes if scope != "model")
+        return bare_name(text) + f" {numbers}" * bool(numbers) + f" (fitted{by})" * bool(scopes)
 
     def texts(self) -> list[str]:
         """The rules as they were asked for, the original ("model") first."""
