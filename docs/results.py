@@ -16,6 +16,7 @@ from headgauge.runs.layouts import (
     ABLATION,
     COMPARISON,
     REPRODUCTION,
+    RULES,
     SCAN,
     SIMULATION,
     VALIDATION,
@@ -39,6 +40,7 @@ _EXPLAINED = {
     schema.OfHead: schema.HEAD,
     schema.CurveRow: ("top_n",),
     schema.PaperCurveRow: ("rule",),
+    schema.RuleHeadRow: ("where",),
     schema.DepthRow: ("least_cosine", "together", "clusters", "variance"),
     schema.SampleRow: ("row", "visible", "key", "key_text", "weight"),
     paper_schema.VectorRow: ("text",),
@@ -46,11 +48,11 @@ _EXPLAINED = {
     dynamics_schema.GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     dynamics_schema.SwarmRow: ("dim", "weights", "seeds"),
 }
-_LAYOUTS = (SCAN, ABLATION, COMPARISON, VALIDATION, REPRODUCTION, SIMULATION)
+_LAYOUTS = (SCAN, ABLATION, RULES, COMPARISON, VALIDATION, REPRODUCTION, SIMULATION)
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
-    "str": r"\b(Vectors|How|Kind|Scale|Keys|Seen|Side|SpanKind|Logits|Panel|Expected|Weights|Scheme"
-    r"|NotFinite)\b",
+    "str": r"\b(Vectors|How|Kind|Scale|Keys|Seen|Side|SpanKind|Where|Logits|Panel|Expected|Weights"
+    r"|Scheme|NotFinite)\b",
     "float": r"\b(Finite|Place|Share|Part)\b",
     "int": r"\bSize\b",
 }
@@ -65,7 +67,7 @@ def render(page: str) -> str:
     for record in dict.fromkeys(parts(Manifest)):
         about = f"### {record.__name__}\n\n{inspect.getdoc(record)}\n"
         made["manifest"] += [about, _table(record)]
-    part = re.compile(r"(<!-- tables of a (\w+) -->\n\n).*?(?=<!-- end -->)", re.DOTALL)
+    part = re.compile(r"(<!-- tables of a ([\w ]+) -->\n\n).*?(?=<!-- end -->)", re.DOTALL)
     return part.sub(lambda found: found[1] + "\n".join(made[found[2]]) + "\n", page)
 
 

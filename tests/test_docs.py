@@ -45,6 +45,7 @@ SMALLER = {
     "scan": {"--length": "32", "--windows": "2", "--target-length": "64", "--layers": "0,1",
              "--matrix": "L1H0,L1H1"},
     "ablate": {"--layers": "0,1"},
+    "compare": {"--layers": "0,1", "--windows": "1"},
     "validate": {"--windows": "1"},
     "simulate": {"--tokens": "6", "--dim": "8", "--horizon": "1", "--seeds": "1", "--heads": "2"},
 }  # fmt: skip
@@ -154,10 +155,13 @@ def smaller(text: str, whole: bool = False) -> list[str]:
             given[given.index(option) + 1] = value
     documents = {"--windows"} if "prompts.jsonl" in given else set()
     itself = {"--text", "--length", "--windows"} if "--text-string" in given else set()
-    for option, value in ADDED.get(command, {}).items():
+    added = ADDED.get(command, {})
+    alone = command == "compare" and not any(each.startswith("runs/") for each in given)
+    for option, value in (ADDED["ablate"] if alone else added).items():
         if option not in {*given, *documents, *itself}:
             given += [option, value]
-    if command in ("scan", "ablate", "validate", "reproduce") and "tiny" not in given:
+    reading = alone or command in ("scan", "ablate", "validate", "reproduce")
+    if reading and "tiny" not in given:
         given += ["--model", "tiny"]
     if command == "reproduce" and not whole and "--estimate" not in given:
         given.append("--estimate")

@@ -32,7 +32,8 @@ def test_what_names_a_row_comes_first():
     for row in TABLES.values():
         schema = frame_schema(row)
         heads = "occurrence" in schema  # depth is of whole layers, an effect maybe of a group
-        keys = [*UNIT, *HEAD] if heads else [*UNIT, "layer"]
+        of_layer = ["layer"] if "layer" in schema else []  # a rule is of the whole model
+        keys = [*UNIT, *HEAD] if heads else [*UNIT, *of_layer]
         assert list(schema)[: len(keys)] == keys
     for name, row in PAPER_TABLES.items():  # over all texts are the verdicts alone
         assert (next(iter(frame_schema(row))) == "text") == (name != "verdicts")

@@ -30,14 +30,14 @@ def run(asked: CompareOptions) -> None:
 
 def _rules(name: str | None, asked: CompareOptions) -> None:
     """One name, or none: rules in a model."""
-    from headgauge.comparison.rules import compare_rules
+    from headgauge.cli.compare_rules import run as compare_rules
     from headgauge.comparison.runs import single_run
 
     if None not in (name, asked.model_option) and name != asked.model_option:
         raise InputError(f"two models were given, {name} and {asked.model_option}: give one")
     model = name or asked.model_option or "default"
     single_run(model)
-    compare_rules(model, asked.text, asked)
+    compare_rules(model, asked)
 
 
 def _runs(names: list[str], asked: CompareOptions) -> None:

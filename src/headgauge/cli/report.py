@@ -31,7 +31,7 @@ def command(
     from dataclasses import replace
 
     from headgauge.ablation import Ablation
-    from headgauge.comparison import RunComparison
+    from headgauge.comparison import RuleComparison, RunComparison
     from headgauge.paper.result import Reproduction
     from headgauge.reading import read_run
     from headgauge.report.figures import draw
@@ -57,8 +57,9 @@ def command(
     changed = None if thresholds is None else read_thresholds(thresholds)
     run = read_run(folder)
     if changed is not None:
-        if isinstance(run, (Simulation, Ablation)):
-            what = "a simulation" if isinstance(run, Simulation) else "an ablation"
+        if isinstance(run, (Simulation, Ablation, RuleComparison)):
+            kinds = {Simulation: "a simulation", Ablation: "an ablation"}
+            what = kinds.get(type(run), "a comparison of rules")
             raise InputError(f"{folder}: {what} has no verdicts that thresholds could change")
         if isinstance(run, RunComparison):
             raise InputError(

@@ -11,7 +11,7 @@ from headgauge.cli.output import print_json, size, stdout
 
 if TYPE_CHECKING:
     from headgauge.ablation import Ablation
-    from headgauge.comparison import RunComparison
+    from headgauge.comparison import RuleComparison, RunComparison
     from headgauge.paper import Reproduction
     from headgauge.scanning import Estimate, ScanResult
     from headgauge.simulation import Simulation
@@ -66,6 +66,21 @@ def ablation_document(result: "Ablation") -> dict[str, Any]:
         "loss": {name: unit["loss"] for name, unit in result.manifest["units"].items()},
         "notes": result.notes(),
         "effects": result.effects.to_dicts(),
+    }
+
+
+def rules_document(result: "RuleComparison", drawn: list[Path]) -> dict[str, Any]:
+    """The heads' tables by their files."""
+    return {
+        "folder": str(result.folder),
+        "page": str(drawn[0]),
+        "stands_on": result.stands(),
+        "finding": result.finding(),
+        "notes": result.notes(),
+        "rules": result.document(),
+        "fits": result.tables["fits"].to_dicts(),
+        "windows": result.tables["window_rules"].to_dicts(),
+        "seconds": result.pass_seconds(),
     }
 
 
@@ -171,6 +186,19 @@ def show_ablation(result: "Ablation") -> None:
     _lines(result.notes())
     kept = [f"{name}.parquet" for name in result.manifest["tables"]]
     _lines([f"{result.folder}: {', '.join([*kept, 'manifest.json'])}"])
+
+
+def show_rules(result: "RuleComparison", drawn: list[Path]) -> None:
+    """What it stands on, the rules beside each other, what was fitted, where to look on."""
+    from headgauge.report.rule_tables import rule_tables
+
+    _lines(result.stands())
+    for table in rule_tables(result):
+        stdout().print(table)
+    _lines([result.finding(), *result.notes()])
+    kept = [f"{name}.parquet" for name in result.manifest["tables"]]
+    figures = len({path.stem for path in drawn[1:]})
+    _show_files(result.folder, drawn, *kept, "manifest.json", f"figures/ ({figures})")
 
 
 def show_reproduction(result: "Reproduction", drawn: list[Path]) -> None:

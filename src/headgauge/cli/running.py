@@ -29,12 +29,16 @@ def open_model(
     asked: ScanOptions | AblateOptions | ReproduceOptions | ValidateOptions, notes: Console
 ) -> "ModelSource":
     """The model, whichever way it was named, loaded."""
-    from headgauge.models import ModelSource
-
     name = asked.model_option if asked.model is None else asked.model
     if asked.model_option not in (None, name):
         raise InputError(f"two models were given, {name} and {asked.model_option}: give one")
-    name = "default" if name is None else name
+    return loaded_source("default" if name is None else name, asked, notes)
+
+
+def loaded_source(name: str, asked: Any, notes: Console) -> "ModelSource":
+    """The model of this name, loaded as the options say."""
+    from headgauge.models import ModelSource
+
     source = ModelSource(name, asked.dtype, asked.device or "cpu", asked.revision)
     with notes.status(f"loading {name}"):
         source.open()

@@ -26,6 +26,7 @@ from headgauge.runs import (
     ABLATION,
     COMPARISON,
     REPRODUCTION,
+    RULES,
     SIMULATION,
     VALIDATION,
     RunFolder,
@@ -44,6 +45,7 @@ _OTHERS = (
     (SIMULATION, "a simulation, which has no heads"),
     (REPRODUCTION, "a reproduction: give the scans of its texts, in texts/"),
     (VALIDATION, "a validation: give the scans of its parts, in parts/"),
+    (RULES, "a comparison of rules in one model"),
     (ABLATION, "an ablation: scan with --effects to compare what heads are worth"),
     (COMPARISON, "a comparison: give the runs that it compares"),
 )

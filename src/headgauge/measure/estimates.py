@@ -49,14 +49,17 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     seen = 0.5 if facts.kind == "decoder" else 1.0  # of the entries of an attention matrix
     entries = heads * seen * sum(length * length for length in lengths)
     seconds = sum(_pass_flops(plan, length) for length in passes) / _forward_rate(plan)
+    # Under a rule all is measured twice: on the original's logits and inside the swapped model.
+    ways = 1 + 2 * len(task.rules)
+    seconds += len(task.rules) * sum(pass_seconds(plan, length) for length in lengths)
     if task.judged or task.curves:
-        seconds += entries * _measure_rate(plan, task)
+        seconds += ways * entries * _measure_rate(plan, task)
     memory = memory_needed(plan, max(lengths, default=0), task.depth) * jobs
     curves = sum(len(request.top_ns) for request in task.curves) * CURVE_BYTES
     samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
     depth = task.depth * (facts.layers + 1) * _DEPTH_BYTES
     rows = heads * sum(lengths) * _ROW_BYTES * settings.save_rows
-    tables = len(lengths) * (heads * (HEAD_BYTES + curves + samples) + depth) + rows
+    tables = len(lengths) * (ways * heads * (HEAD_BYTES + curves + samples) + depth) + rows
     return Estimate(seconds / jobs, memory, tables + _FIGURE_BYTES)
 
 
@@ -66,6 +69,11 @@ def head_count(plan: Plan) -> int:
     modules = len(models.attention_modules(plan.loaded.model)) if layers is None else len(layers)
     heads = plan.loaded.facts.heads if plan.settings.heads is None else len(plan.settings.heads)
     return modules * heads
+
+
+def pass_seconds(plan: Plan, length: int) -> float:
+    """Of one forward pass over a window."""
+    return _pass_flops(plan, length) / _forward_rate(plan)
 
 
 def _pass_flops(plan: Plan, length: int) -> float:

@@ -8,7 +8,7 @@ run that is taken up again must come to the same bytes.
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any, cast
@@ -19,14 +19,16 @@ import torch
 from torch import Tensor
 
 from headgauge import engine, models
-from headgauge.measure.requests import OFF_SINK, CurveRequest, spread_rows
+from headgauge.measure.judged_rows import OF_ROWS, JudgedRows
+from headgauge.measure.placed import PlacedRule
+from headgauge.measure.requests import OFF_SINK, CurveRequest, RowRequest, spread_rows
 from headgauge.measure.roles import Surroundings
 from headgauge.measure.samples import Sampler
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs.schema import TABLES, QueryRow, frame_schema
 
 _CURVES = tuple(field.name for field in fields(engine.Curves))
-_OF_ROWS = ("entropy", "effective_n", "sink_weight", "max_logit", "jacobian_norm", "sharpness")
+Under = Callable[[PlacedRule | None], models.RowBlock]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,41 +102,56 @@ class Head:
         settings: UnitSettings,
         requests: Sequence[CurveRequest],
         geometry: engine.Geometry | None,
-        judged: bool,
+        judged: Sequence[RowRequest],
     ) -> Gathered:
-        """The curves asked for with the same vectors; if `judged`, all that needs no N as well."""
+        """The curves asked for with the same vectors, and of what is `judged` all that needs no
+        N."""
         found = Gathered()
         # Without vectors there are no curves.
         asked = [(each, engine.Means()) for each in requests if geometry is not None]
-        parts: list[engine.RowMeasures] = []
-        looks: list[engine.Looks] = []
-        visible: list[np.ndarray] = []
+        rows = [JudgedRows(each, self.around) for each in judged]
         for block in self.call.blocks(settings.block_rows, heads=[self.head]):
-            if judged:
+            under = self._under(block)
+            for each in rows:
+                ruled = under(each.request.placed if each.request.on_logits else None)
                 with found.timed("weights"):
-                    weights, seen = block.weights, block.visible
+                    _ = ruled.weights
                 with found.timed("row measures"):
-                    parts.append(engine.row_measures(weights, seen, block.logits, block.raw))
-                    visible.append(seen.sum(-1).cpu().numpy())
+                    each.measure(ruled)
                 if self.around is not None:
                     with found.timed("roles"):
-                        looks.append(self.around.looks(block))
-                with found.timed("samples"):
-                    found.parts["samples"] += self.sampler.rows(self.where, block)
+                        each.look(ruled)
+                if each.request.where is None:
+                    with found.timed("samples"):
+                        found.parts["samples"] += self.sampler.rows(self.where, block)
             for request, means in asked:
-                self._add(request, means, block, cast(engine.Geometry, geometry), found)
+                self._add(request, means, block, cast(engine.Geometry, geometry), under, found)
         for request, means in asked:
             curves = HeadCurves(self.where | request.choice, request.top_ns, means)
             found.parts[request.table].append(curves)
-        if judged:
+        for each in rows:
             with found.timed("tables"):
-                self._head_row(found, parts, np.concatenate(visible), settings.save_rows)
-        if judged and self.around is not None:
-            with found.timed("roles"):
-                for row in found.parts["heads"]:
-                    alive = np.concatenate(visible) > 0
-                    row |= self.around.columns(self.head, looks, alive) | self.facts
+                row = self._head_row(found, each, settings.save_rows)
+            if row is not None and self.around is not None:
+                with found.timed("roles"):
+                    own = each.request.placed is None
+                    row |= each.columns(self.head) | (self.facts if own else lasting(self.facts))
+            if row is not None:
+                found.parts[each.request.table].append(row | each.request.choice)
         return found
+
+    def _under(self, block: models.RowBlock) -> Under:
+        """A block under a rule, each made once, with its weights; without one the block itself."""
+        made: dict[int, models.RowBlock] = {}
+
+        def ruled(rule: PlacedRule | None) -> models.RowBlock:
+            if rule is None:
+                return block
+            if id(rule) not in made:
+                made[id(rule)] = block.under(rule.at(self.call.layer, self.head))
+            return made[id(rule)]
+
+        return ruled
 
     def known(self, rows: int) -> dict[str, Any]:
         """What its row has beside numbers, and all that is told of a head that is not finite."""
@@ -151,6 +168,7 @@ class Head:
         means: engine.Means,
         block: models.RowBlock,
         geometry: engine.Geometry,
+        under: Under,
         found: Gathered,
     ) -> None:
         """The rows of a block that a request measures, into its means."""
@@ -161,8 +179,8 @@ class Head:
         # A scan tells its weights apart; the parts of a reproduction pay for their own.
         with found.timed("weights" if request.part == "curves" else request.part):
             seen = block.visible[some]
-            if request.normalizer is None:
-                weights = block.weights[some]
+            if request.normalizer is None or isinstance(request.normalizer, PlacedRule):
+                weights = under(request.normalizer).weights[some]
             else:
                 weights = request.normalizer(block.logits[some], seen)
             if request.keys == OFF_SINK:
@@ -172,26 +190,24 @@ class Head:
             means.add(engine.curves(weights, geometry, request.top_ns, seen, counted))
 
     def _head_row(
-        self,
-        found: Gathered,
-        parts: list[engine.RowMeasures],
-        visible: np.ndarray,
-        save_rows: bool,
-    ) -> None:
-        alive = visible > 0
+        self, found: Gathered, judged: JudgedRows, save_rows: bool
+    ) -> dict[str, Any] | None:
+        visible, alive = judged.visible, judged.alive
         if not alive.any():
-            return
+            return None
         places, visible = np.flatnonzero(alive), visible[alive]
-        rows = {
-            name: np.concatenate([getattr(part, name) for part in parts])[alive]
-            for name in _OF_ROWS
-        }
+        rows = {name: judged.rows(name)[alive] for name in OF_ROWS}
         # What enters a tapped softmax has bias and mask in it already.
         measured: dict[str, Any] = dict.fromkeys(("max_logit", "output_norm", "output_ratio"))
         norms = None
         if self.outputs is not None:
             means = [_sum(each) / len(each) for each in self.outputs[alive].T]
-            norm, norms = means[self.head], self.outputs[alive, self.head]
+            norms = self.outputs[alive, self.head]
+            if judged.outputs is not None:  # the other heads' come later: `output_ratios`
+                norms = np.linalg.norm(judged.outputs.numpy()[alive], axis=-1)
+                means = [math.nan] * len(means)
+                means[self.head] = _sum(norms) / len(norms)
+            norm = means[self.head]
             measured = {
                 "max_logit": _number(rows["max_logit"].max()),
                 "output_norm": _number(norm),
@@ -209,11 +225,16 @@ class Head:
             "entropy_share": _mean(rows["entropy"][several] / np.log(visible[several])),
             "effective_n": _mean(rows["effective_n"]),
             "sink_weight": _mean(rows["sink_weight"]),
-            "jacobian_norm": _mean(rows["jacobian_norm"]),
+            "jacobian_norm": _mean(judged.jacobian_norms()),
             "sharpness": _mean(sharpness),
-            "sharp_rows": _mean((sharpness > 1).astype(float)),
+            "sharp_rows": _mean((sharpness > 1).astype(float)) if judged.softmax else None,
         }
-        found.parts["heads"].append(self.known(len(places)) | measured)
+        return self.known(len(places)) | measured
+
+
+def lasting(facts: Mapping[str, float | None]) -> dict[str, float | None]:
+    """What is known of a head from the model's weights alone, whichever rule is in it."""
+    return {name: value for name, value in facts.items() if not name.endswith("_score")}
 
 
 def _off_sink(weights: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
@@ -228,6 +249,23 @@ def output_norms(call: models.ObservedCall) -> np.ndarray | None:
     if not isinstance(call, models.AttentionCall):
         return None
     return torch.linalg.vector_norm(call.output[0].cpu().double(), dim=-1).numpy()
+
+
+def output_ratios(rows: Sequence[dict[str, Any]], outputs: np.ndarray | None) -> None:
+    """Fill in how much a layer's heads put out beside each other where a rule was put on their
+    logits; a head that was not measured stays as the model has it."""
+    under: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if row.get("where") == "logits" and row.get("output_norm") is not None:
+            under[row["rule"]].append(row)
+    if outputs is None or not under:
+        return
+    usual = [_sum(each) / len(each) for each in outputs.T]
+    for several in under.values():
+        norms = dict(enumerate(usual)) | {row["head"]: row["output_norm"] for row in several}
+        total = _number(math.fsum(norms.values())) or math.nan
+        for row in several:
+            row["output_ratio"] = _number(row["output_norm"] * len(norms) / total)
 
 
 def head_frame(row: type, where: dict[str, Any], columns: dict[str, Any]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from headgauge import engine, models
-from headgauge.measure.head import Gathered, Head, output_norms
+from headgauge.measure.head import Gathered, Head, output_norms, output_ratios
 from headgauge.measure.head_facts import HeadFacts
 from headgauge.measure.requests import CurveRequest, Task
 from headgauge.measure.roles import Surroundings
@@ -102,13 +102,15 @@ class Measurer:
             if wanted is None or head in wanted
         ]
         sound = [head for head in heads if call.finite[head.head]]
+        before = len(self.gathered.parts["rule_heads"])
         for work in self._measuring(call, sound):
             self._run(work, call)
+        output_ratios(self.gathered.parts["rule_heads"][before:], outputs)
         if self.task.probes:
             self._run([partial(self._probe, call, head) for head in sound], call)
-        if self.task.judged:
+        for request in self.task.row_requests if self.task.judged else ():
             broken = [head.known(call.queries) for head in heads if head not in sound]
-            self.gathered.parts["heads"] += broken
+            self.gathered.parts[request.table] += [row | request.choice for row in broken]
         self._shared = {name: kept for name, kept in self._shared.items() if name[1] != "layer"}
 
     def _around(self, call: models.ObservedCall, tokens: Tensor) -> Surroundings | None:
@@ -130,7 +132,8 @@ class Measurer:
         each = 4 if self.settings.precision == "float32" else 8
         small = call.keys**2 * each <= _SHARED
         together: list[Work] = []
-        judged = self.task.judged  # with the first vectors, where there are any
+        # With the first vectors, where there are any.
+        judged = self.task.row_requests if self.task.judged else ()
         for kind, requests in self._requests.items():
             for group, members in groupby(heads, partial(self._group, call, kind[0])):
                 vectors = self._finite(call, kind[0], group)
@@ -146,7 +149,7 @@ class Measurer:
                     together += work
                 else:
                     yield work
-            judged = False
+            judged = ()
         if small:
             yield together
 

@@ -104,7 +104,7 @@ def fit(
         usual = [each.usual[1] or settings.windows for each in readings]
         settings = replace(settings, windows=min(usual))
         for each in readings:
-            room = max(1, each.room(settings))
+            room = max(1, each.room(settings) // settings.parts)
             if room < settings.windows:
                 notes.append(f"windows: {room} instead of {settings.windows}, {each.has}")
                 settings = replace(settings, windows=room)

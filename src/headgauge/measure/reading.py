@@ -101,7 +101,7 @@ class Reading:
         """How long windows can be: those that were asked for, or one."""
         if not self.running:
             return max(self.sizes)
-        count = 1 if "windows" in settings.free else settings.windows
+        count = (1 if "windows" in settings.free else settings.windows) + settings.parts - 1
         return (max(self.sizes) - settings.offset) // count + self.edges.bos.put
 
     def room(self, settings: UnitSettings) -> int:
@@ -110,15 +110,20 @@ class Reading:
             return len(self.rows)
         return (max(self.sizes) - settings.offset) // (settings.length - self.edges.bos.put)
 
-    def following(self, settings: UnitSettings) -> list[Tensor]:
-        """As many windows behind those that are read; none where there are not as many."""
+    def following(self, settings: UnitSettings, fewer: bool = False) -> list[Tensor]:
+        """As many windows behind those that are read; none where there are not as many, or
+        `fewer`: those that there are."""
+        count = settings.windows
         if self.running:
-            read = settings.windows * (settings.length - self.edges.bos.put)
+            read = count * (settings.length - self.edges.bos.put)
             later = replace(settings, offset=settings.offset + read)
-            enough = self.room(later) >= settings.windows
-            return [ids for _, ids in self.windows(later)[0]] if enough else []
-        rows = self.rows[settings.windows : 2 * settings.windows]
-        return [row[: settings.length] for row in rows] if len(rows) == settings.windows else []
+            room = self.room(later)
+            if room < 1 or (room < count and not fewer):
+                return []
+            return [ids for _, ids in self.windows(replace(later, windows=min(count, room)))[0]]
+        rows = self.rows[count : 2 * count]
+        enough = fewer or len(rows) == count
+        return [row[: settings.length] for row in rows] if enough else []
 
     def windows(self, settings: UnitSettings) -> tuple[list[Window], list[str]]:
         """The windows, and what is to be said of them. Of rows the first, no longer than L."""

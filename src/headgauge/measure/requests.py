@@ -1,7 +1,7 @@
 """What can be asked of a unit: curves for a choice, on all rows or some, and other probes."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,11 @@ import polars as pl
 from torch import Tensor
 
 from headgauge.measure.head_facts import HeadFacts
+from headgauge.measure.placed import PlacedRule
 from headgauge.models.head_names import Heads
 from headgauge.normalizers import Normalizer
 from headgauge.runs import SCAN, Derived, Layout, UnitKey
-from headgauge.runs.columns import How
+from headgauge.runs.columns import How, Where
 
 OWN = "model"  # the rule that is none: the weights the model itself computed
 OFF_SINK = "off_sink"  # the visible keys but the first, on which many heads rest
@@ -23,7 +24,8 @@ class CurveRequest:
     """Curves over `top_ns` for one choice of vectors and keys, under one rule.
 
     `rows` is how many of the query rows are measured, evenly spread; None is all of them. `part`
-    is the purpose the time is booked under, `table` where the curves go.
+    is the purpose the time is booked under, `table` where the curves go. `where` is told of curves
+    under a rule that stands in a model (`PlacedRule`), with its own numbers in each head.
     """
 
     vectors: str
@@ -31,16 +33,44 @@ class CurveRequest:
     keys: str
     top_ns: tuple[int, ...]
     rule: str = OWN
-    normalizer: Normalizer | None = None  # None: the model's own weights
+    normalizer: Normalizer | PlacedRule | None = None  # None: the model's own weights
     rows: int | None = None
     table: str = "curves"
     part: str = "curves"
+    where: Where | None = None
 
     @property
     def choice(self) -> dict[str, str]:
-        """The columns that name it; `rule` only where the table has it."""
+        """The columns that name it; `rule` and `where` only where the table has them."""
         named = {"vectors": self.vectors, "scale": self.scale, "keys": self.keys}
-        return named if self.table == "curves" else named | {"rule": self.rule}
+        named |= {} if self.table == "curves" else {"rule": self.rule}
+        return named if self.where is None else named | {"where": self.where}
+
+
+@dataclass(frozen=True)
+class RowRequest:
+    """The measures of a head that need no N, under one rule; without one the model's own.
+
+    `where` says whether it is put on the logits as they come ("logits"), or is in force in the
+    model already ("inside"), so that the weights are those of its pass.
+    """
+
+    rule: str = OWN
+    where: Where | None = None
+    placed: PlacedRule | None = None
+
+    @property
+    def table(self) -> str:
+        return "heads" if self.where is None else "rule_heads"
+
+    @property
+    def choice(self) -> dict[str, str]:
+        """The columns that name it."""
+        return {} if self.where is None else {"rule": self.rule, "where": self.where}
+
+    @property
+    def on_logits(self) -> bool:
+        return self.where == "logits"
 
 
 @dataclass(frozen=True)
@@ -73,10 +103,11 @@ class Task:
     """All that is measured in one unit.
 
     `judged` asks for the measures that need no N, and samples, `roles` among them for what heads
-    do; `depth` for the residual stream
-    through the layers; `ablate` for the loss without heads. `tables` are those that result beside
-    heads, curves and samples, `once` what was made once for all units of the run, `facts` what is
-    known of the heads before: without it there are no roles.
+    do; `depth` for the residual stream through the layers; `ablate` for the loss without heads;
+    `rules` for all of it under each of these rules, as they were asked for (`of_original`,
+    `of_swapped`). `tables` are those that result beside heads, curves and samples, `once` what was
+    made once for all units of the run, `facts` what is known of the heads before: without it there
+    are no roles.
     """
 
     curves: tuple[CurveRequest, ...]
@@ -85,6 +116,8 @@ class Task:
     roles: bool = True
     depth: bool = False
     ablate: Ablate | None = None
+    rules: tuple[str, ...] = ()
+    row_requests: tuple[RowRequest, ...] = (RowRequest(),)
     tables: tuple[str, ...] = ()
     facts: HeadFacts | None = None
     once: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -95,6 +128,31 @@ class Task:
         asked = [request.vectors for request in self.curves]
         asked += [kind for probe in self.probes for kind in probe.kinds]
         return tuple(dict.fromkeys(asked))
+
+
+def of_original(task: Task, placed: tuple[PlacedRule, ...]) -> Task:
+    """What is measured in the pass of the model as it is: its own weights, and every rule put on
+    its logits."""
+    rows = [RowRequest(OWN, "inside")]
+    curves = list(_under(task.curves, OWN, "inside", None))
+    for rule in placed:
+        rows.append(RowRequest(rule.text, "logits", rule))
+        curves += _under(task.curves, rule.text, "logits", rule)
+    return replace(task, row_requests=tuple(rows), curves=tuple(curves))
+
+
+def of_swapped(task: Task, rule: PlacedRule) -> Task:
+    """What is measured in the pass of the model with a rule in it."""
+    curves = _under(task.curves, rule.text, "inside", None)
+    rows = (RowRequest(rule.text, "inside", rule),)
+    return replace(task, row_requests=rows, curves=tuple(curves))
+
+
+def _under(
+    curves: tuple[CurveRequest, ...], text: str, where: Where, rule: PlacedRule | None
+) -> Iterator[CurveRequest]:
+    for each in curves:
+        yield replace(each, rule=text, where=where, normalizer=rule, table="rule_curves")
 
 
 @dataclass(frozen=True)

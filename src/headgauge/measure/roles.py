@@ -64,9 +64,14 @@ class Surroundings:
         return engine.looks(*given, self.ids, lengths, self.before)
 
     def columns(
-        self, head: int, parts: Sequence[engine.Looks], alive: np.ndarray
+        self,
+        head: int,
+        parts: Sequence[engine.Looks],
+        alive: np.ndarray,
+        made: Float[Tensor, "queries dim"] | None = None,
     ) -> dict[str, float | None]:
-        """The columns of a head, from its rows that see a key."""
+        """The columns of a head, from its rows that see a key and what it `made` of them; the
+        model's own output where that is None."""
         rows = [np.concatenate([getattr(each, name) for each in parts]) for name in _ROWS]
         of_all = [name in _OF_ALL for name in _ROWS]
         found = dict(zip(_ROWS, _means(np.stack(rows)[:, alive], of_all), strict=True))
@@ -77,7 +82,8 @@ class Surroundings:
         lengths = self.lengths[self.call.kv_head(head)].numpy()
         middle = float(np.median(lengths))
         found["first_value_ratio"] = float(lengths[0]) / middle if middle > 0 else None
-        outputs = self.call.output[0, :, head].cpu().double()[torch.from_numpy(alive)]
+        made = self.call.output[0, :, head].cpu().double() if made is None else made
+        outputs = made[torch.from_numpy(alive)]
         # Of the small matrix OᵀO: its trace and its largest eigenvalue.
         squares = torch.linalg.eigvalsh(outputs.T @ outputs).tolist()
         if squares[-1] > 0:

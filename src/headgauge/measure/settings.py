@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from headgauge.errors import LARGEST, THREADS, InputError, check_whole
 
@@ -38,6 +38,8 @@ class UnitSettings:
     threads: int = 1
     seed: int = 0
     free: frozenset[str] = frozenset()
+    # How many parts the text is read in: 2 where some windows are for choosing, behind the judged.
+    parts: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if not self.lengths or min(self.lengths) < 2:

@@ -3,9 +3,8 @@
 A unit depends on nothing but its arguments: it can run in any process, in any order, and twice.
 """
 
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,12 @@ from headgauge.measure.bos_check import both_losses
 from headgauge.measure.depth import depth_table
 from headgauge.measure.effects import window_effects, with_effects
 from headgauge.measure.head_facts import HeadFacts, head_facts
-from headgauge.measure.measuring import Measurer, Progress
-from headgauge.measure.requests import Task
+from headgauge.measure.measuring import Progress
+from headgauge.measure.pass_times import pass_times
+from headgauge.measure.passes import measured_pass
+from headgauge.measure.placed import placed_rules
+from headgauge.measure.requests import Task, of_original
+from headgauge.measure.rule_passes import SwappedPasses, under_rules
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs import UnitFacts, UnitKey, UnitTables, write_unit
 from headgauge.threads import begin, in_turn
@@ -82,23 +85,24 @@ def _measured(
 ) -> UnitTables:
     ids = torch.tensor([unit.ids], dtype=torch.long)
     inputs = models.model_inputs(loaded, ids)
-    began = time.perf_counter()
-    with ExitStack() as stack:
-        vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, task.kinds))
-        shown = progress if task.ablate is None else None  # the heads' turn takes much longer
-        adds = {} if task.facts is None else task.facts.adds
-        adding = [name for name, each in adds.items() if each.factor is not None]
-        streams = stack.enter_context(models.StreamLengths(loaded.model, adding))
-        measurer = Measurer(loaded, unit.key, inputs, vectors, streams, settings, task, shown)
-        seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
-        output = loaded.model(**inputs, **models.without_cache(loaded.model))
-    gathered = measurer.gathered
-    forward = time.perf_counter() - began - sum(gathered.seconds.values())
+    placed = placed_rules(task.rules, task.once.get("fits"))
+    # The heads' turn, and that of the rules, takes much longer.
+    shown = progress if task.ablate is None and not placed else None
+    first = of_original(task, placed) if placed else task
+    made = measured_pass(loaded, unit.key, inputs, settings, first, shown)
+    gathered, output = made.measurer.gathered, made.output
     loss = models.next_token_loss(loaded, output, ids)
     bos_losses: dict[str, Any] = {}
     if loss is not None and unit.other is not None:
         with gathered.timed("bos_check"):
             bos_losses = both_losses(loaded, ids, output.logits, unit.other)
+    swapped, passes = SwappedPasses(), {}
+    if placed:
+        with gathered.timed("rules"):
+            swapped = under_rules(loaded, unit.key, ids, settings, task, placed, made, progress)
+        if unit.key.window == 0:
+            with gathered.timed("timing"):
+                passes = pass_times(loaded, inputs, settings, placed)
     del output
     whole_passes: dict[str, Any] = {}
     if task.ablate is not None:
@@ -113,16 +117,16 @@ def _measured(
     if task.depth:
         with gathered.timed("depth"):
             tables["depth"] = depth_table(loaded.model, unit.key, inputs, tables["heads"])
-    seconds = {"forward": forward} | gathered.seconds
+    seconds = {"forward": made.seconds} | gathered.seconds
     facts = UnitFacts(
         loss=None if loss is None else float(loss[0]),
         tokens=len(unit.ids),
         start=unit.start,
-        unseen=list(filter(measurer.chosen, seen.unseen)),
-        distrusted={k: float(v) for k, v in seen.distrusted.items() if measurer.chosen(k)},
-        tapped=measurer.tapped,
+        unseen=[*made.unseen, *swapped.unseen],
+        distrusted=made.distrusted | swapped.distrusted,
+        tapped=made.measurer.tapped,
         bos_losses=bos_losses,
-        seconds={name: round(value, 3) for name, value in seconds.items()},
+        seconds={name: round(value, 3) for name, value in seconds.items()} | passes,
         **whole_passes,
     )
     return UnitTables(unit.key, tables, facts)

@@ -46,7 +46,12 @@ from headgauge.models.norm_placement import (
 )
 from headgauge.models.projections import OutputProjection, Projections, output_projections
 from headgauge.models.rule_files import load_rule, save_rule
-from headgauge.models.structure import attention_modules, without_cache
+from headgauge.models.structure import (
+    attention_kernels,
+    attention_modules,
+    with_attention,
+    without_cache,
+)
 from headgauge.models.swapping import swap
 from headgauge.models.text import SourceText, default_texts, read_text
 from headgauge.models.windows import (
@@ -55,6 +60,7 @@ from headgauge.models.windows import (
     model_inputs,
     next_token_loss,
     ordinary_tokens,
+    predictions,
     tokenise,
     vocabulary,
 )
@@ -82,6 +88,7 @@ __all__ = [
     "StreamLengths",
     "StreamStep",
     "ablated",
+    "attention_kernels",
     "attention_modules",
     "cache_folder",
     "check_ids",
@@ -101,6 +108,7 @@ __all__ = [
     "next_token_loss",
     "ordinary_tokens",
     "output_projections",
+    "predictions",
     "read_stream",
     "read_text",
     "recognise",
@@ -110,6 +118,7 @@ __all__ = [
     "uncompiled",
     "uninstall",
     "vocabulary",
+    "with_attention",
     "without_cache",
     "wrap",
 ]

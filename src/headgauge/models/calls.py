@@ -8,7 +8,7 @@ never made: `RowBlock` is one head and a block of query rows.
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -16,7 +16,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headgauge.models.attention_rows import Attention, HeadRows, promote, through
-from headgauge.models.head_rules import HeadRules
+from headgauge.models.head_rules import Assigned, HeadRules
+from headgauge.normalizers import Normalizer
 
 BLOCK_ROWS = 128
 
@@ -174,6 +175,11 @@ class RowBlock:
     @property
     def kv_head(self) -> int:
         return self.call.kv_head(self.head)
+
+    def under(self, rule: Normalizer) -> "RowBlock":
+        """The same rows with another rule in the place of what is in force."""
+        assert isinstance(self.call, AttentionCall)
+        return replace(self, call=replace(self.call, rules=HeadRules([Assigned(rule)])))
 
     @cached_property
     def reach(self) -> int:

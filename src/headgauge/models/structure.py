@@ -7,7 +7,8 @@ an attention module.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from torch import nn
@@ -92,6 +93,34 @@ def eager_function(module: nn.Module) -> Callable[..., Any]:
         f"{type(module).__name__} has no eager attention function in its file; "
         'set the model to "sdpa" first: model.set_attn_implementation("sdpa")'
     )
+
+
+@contextmanager
+def with_attention(model: nn.Module, name: str) -> Iterator[None]:
+    """The model with another of transformers' implementations for as long as the block lasts."""
+    loose: Any = model
+    used = loose.config._attn_implementation
+    if used == name:
+        yield
+        return
+    try:
+        loose.set_attn_implementation(name)
+        yield
+    finally:
+        loose.set_attn_implementation(used)
+
+
+def attention_kernels(model: nn.Module) -> list[str]:
+    """Those of `IMPLEMENTATIONS` that the model can have; gpt-oss has no sdpa."""
+    loose: Any = model
+    found = []
+    for name in IMPLEMENTATIONS:
+        try:
+            with with_attention(model, name):
+                found += [name] * (loose.config._attn_implementation == name)
+        except (ValueError, ImportError):  # it says so in its own ways
+            continue
+    return found
 
 
 def head_count(module: nn.Module) -> int | None:

@@ -154,6 +154,20 @@ def _decoder_start(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> l
     return [start, forced]
 
 
+def predictions(
+    loaded: LoadedModel, output: Any, ids: Int[Tensor, "windows length"]
+) -> tuple[Float[Tensor, "windows tokens words"], Int[Tensor, "windows tokens"]] | None:
+    """The logits that predict a token of the window, and these tokens; None for an encoder."""
+    logits = getattr(output, "logits", None)
+    if loaded.facts.kind == "encoder" or logits is None:
+        return None
+    ids = ids.to(logits.device)
+    if loaded.facts.kind == "decoder":
+        return logits[:, :-1], ids[:, 1:]
+    before = len(_decoder_start(loaded, ids)) - 1
+    return logits[:, before:], ids[:, : ids.shape[1] - before]
+
+
 def next_token_loss(
     loaded: LoadedModel, output: Any, ids: Int[Tensor, "windows length"]
 ) -> Float[Tensor, "windows"] | None:
@@ -162,19 +176,13 @@ def next_token_loss(
     A decoder predicts tokens 2 to L. An encoder-decoder predicts all that its decoder has room for
     from the encoded text, so its loss says little about the text.
     """
-    logits = getattr(output, "logits", None)
-    if loaded.facts.kind == "encoder" or logits is None:
+    found = predictions(loaded, output, ids)
+    if found is None:
         return None
-    ids = ids.to(logits.device)
-    if loaded.facts.kind == "decoder":
-        logits, ids = logits[:, :-1], ids[:, 1:]
-    else:
-        before = len(_decoder_start(loaded, ids)) - 1
-        logits, ids = logits[:, before:], ids[:, : ids.shape[1] - before]
+    logits, means = found[0], []
     # A few tokens at a time: the loss of all at once would make a second copy of all logits.
     tokens = max(1, _AT_ONCE // logits.shape[-1])
-    means = []
-    for row, labels in zip(logits, ids, strict=True):
+    for row, labels in zip(*found, strict=True):
         chunks = zip(row.split(tokens), labels.split(tokens), strict=True)
         losses = [F.cross_entropy(part.float(), each, reduction="none") for part, each in chunks]
         # On the CPU, because not every device has float64.

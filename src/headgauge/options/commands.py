@@ -16,6 +16,13 @@ MODEL = (
     "4-bit)."
 )
 
+# A factor that knows n, two ways to sharpen, mass that goes nowhere, and four ways to leave keys
+# out; rules that at 512 tokens change nothing (log_length_qwen) are not among them.
+USUAL_RULES = (
+    "ssmax:s=fit,log_length_su,adaptive_temperature,softmax_one,topk:k=64,entmax:alpha=fit,"
+    "entmax:alpha=1.5,sparsemax"
+)
+
 PLAIN = "Figures without the small print at their foot; it stands beside each, in NAME.txt."
 
 # The headings of `--help`, and what only a command has.
@@ -338,7 +345,8 @@ class CompareOptions:
         None,
         "The rules put into the model, such as ssmax:s=fit,sparsemax,entmax:alpha=1.5. 'fit' "
         "chooses a parameter on calibration windows: one number, with fit/layer or fit/head one "
-        "for each. headgauge normalizers lists rules and parameters.",
+        "for each. headgauge normalizers lists rules and parameters. The original model and "
+        f"softmax at a fitted temperature are always there too. Without it: {USUAL_RULES}.",
         typed=str | None,
     )
     fail_on: Sequence[str] | None = _compared(

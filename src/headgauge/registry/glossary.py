@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 Kind = Literal[
-    "scan", "reproduction", "simulation", "validation", "comparison"
+    "scan", "reproduction", "simulation", "validation", "comparison", "rules"
 ]  # of a run, and so of its page
 
 INTRODUCTION: dict[Kind, str] = {
@@ -22,6 +22,9 @@ INTRODUCTION: dict[Kind, str] = {
     "comparison": "Finished scans of the same shape, of two models, checkpoints, quantisations or "
     "texts, held against each other head by head: what differs, whether that is more than windows "
     "differ among themselves, and which heads got or lost a verdict.",
+    "rules": "Attention turns logits into weights by a rule, usually softmax. This page puts other "
+    "rules into the same trained model and reads the same windows: what happens to the loss, to "
+    "the predictions, and to every head.",
 }
 
 
@@ -94,12 +97,29 @@ _COMPARED = {
     "moved": "How far a head moved: the root mean square of its differences in the main measures, "
     "each in standard deviations over all heads.",
 }
+_RULES = {
+    "rule": "What turns a row of logits into weights. The weights of the model were trained for "
+    "its own; training with another could change every number.",
+    "paired difference": "The loss under a rule less that of the original model, window by window; its "
+    "error is the standard error of these differences over windows.",
+    "decided": "Better or worse where the 95 % interval of the difference leaves out 0; undecided "
+    "elsewhere, and always with one window.",
+    "KL": "Kullback and Leibler's divergence of the next token's probabilities under the rule from "
+    "the original model's: 0 where they are the same.",
+    "top-1 agrees": "The share of tokens after which both hold the same next token likeliest.",
+    "fitted": "Chosen by the loss on other windows than those that are judged.",
+    "to fitted softmax": "The difference to softmax at a fitted temperature: what a rule does "
+    "beyond sharpening or flattening.",
+    "on its logits": "The rule on the logits that the original model has in this layer.",
+    "inside": "The rule in every chosen head at once: later layers get other inputs.",
+}
 _TOLD: tuple[tuple[tuple[Kind, ...], dict[str, str]], ...] = (
     (("scan", "reproduction"), _HEADS),
     (("reproduction",), _PAPER),
     (("simulation",), _SPHERE),
     (("validation",), _WORTH),
     (("comparison",), _COMPARED),
+    (("rules",), _RULES),
 )
 GLOSSARY = tuple(Term(term, words, pages) for pages, told in _TOLD for term, words in told.items())
 

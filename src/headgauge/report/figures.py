@@ -12,7 +12,7 @@ from pathlib import Path
 from matplotlib.figure import Figure as Drawn
 
 from headgauge.ablation import Ablation
-from headgauge.comparison import RunComparison
+from headgauge.comparison import RuleComparison, RunComparison
 from headgauge.errors import InputError
 from headgauge.paper.result import Reproduction
 from headgauge.report import drawing
@@ -25,13 +25,14 @@ from headgauge.report.figure_files import save_words
 from headgauge.report.head_maps import ON_REQUEST, head_maps, spans_figure
 from headgauge.report.page import page, write_page
 from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
+from headgauge.report.rules import rule_figures
 from headgauge.report.validation_figure import validation_figure
 from headgauge.scanning.result import ScanResult
 from headgauge.simulation.result import SOURCE, Simulation
 from headgauge.validation import Validation
 
 Makers = dict[str, Callable[[], Figure | Drawn]]
-Result = ScanResult | Reproduction | Simulation | Validation | RunComparison
+Result = ScanResult | Reproduction | Simulation | Validation | RunComparison | RuleComparison
 _NOT_DRAWN = (
     "an ablation has tables and nothing to draw: read its effects, or scan with effects "
     "(--effects) to have them on a page"
@@ -56,6 +57,8 @@ def figures(result: Result, text: str | None = None, plain: bool = False) -> Mak
         return {"validation": partial(validation_figure, result, result.caption())}
     if isinstance(result, RunComparison):
         return {**run_figures(result)}
+    if isinstance(result, RuleComparison):
+        return {**rule_figures(result)}
     text = next(iter(result.scans)) if text is None else text
     if text not in result.scans:
         raise InputError(f"no text named {text!r} here; there are {', '.join(result.scans)}")
@@ -111,7 +114,8 @@ def plot(
     "paper", "fig1" to "fig4", "vanishing", "choices", "rules" too, on a `text` (the first unless
     named); of a simulation "dynamics", "gamma", "swarms", "phase", "rates", "collapse" and
     "sphere", its end; of a validation "validation"; of a comparison "differences", "beyond",
-    "heads", "series" and every measure. `module` tells attention in one layer apart.
+    "heads", "series" and every measure, of rules in a model "rules", "rule_curves" and a map of
+    each rule, such as "map-sparsemax". `module` tells attention in one layer apart.
     `plain` is without the small print.
     """
     if isinstance(result, Ablation):
@@ -123,8 +127,8 @@ def plot(
             raise InputError(f"no figure named {layer!r} here; there are {', '.join(found)}")
         made = found[layer]()
         return drawing.draw(made, plain) if isinstance(made, Figure) else made
-    if isinstance(result, (Simulation, Validation, RunComparison)):
-        kind = type(result).__name__.removeprefix("Run").lower()
+    if isinstance(result, (Simulation, Validation, RunComparison, RuleComparison)):
+        kind = type(result).__name__.removeprefix("Run").removeprefix("Rule").lower()
         lacks = "no figure of a single head" if kind == "comparison" else "no heads"
         raise InputError(f"a {kind} has {lacks}; its figures are {', '.join(figures(result))}")
     if isinstance(result, Reproduction):
@@ -134,7 +138,7 @@ def plot(
 
 
 def save_figures(
-    result: ScanResult | Simulation | Validation | RunComparison,
+    result: ScanResult | Simulation | Validation | RunComparison | RuleComparison,
     folder: Path,
     first: int | None = None,
     plain: bool = False,

@@ -11,7 +11,7 @@ from html import escape
 
 import polars as pl
 
-from headgauge.comparison import RunComparison
+from headgauge.comparison import RuleComparison, RunComparison
 from headgauge.paper.result import Reproduction
 from headgauge.registry.names import mark
 from headgauge.report.comparison_tables import comparison_tables
@@ -20,6 +20,7 @@ from headgauge.report.figure import HeatMap
 from headgauge.report.head_grid import head_grid
 from headgauge.report.head_maps import at_longest, mark_map
 from headgauge.report.paper_tables import claims_table
+from headgauge.report.rule_tables import rule_tables
 from headgauge.report.table import FAINT
 from headgauge.report.tables import heads_table
 from headgauge.report.validation_tables import validation_tables
@@ -79,11 +80,18 @@ def _comparison(result: RunComparison) -> str:
     return _fragment(parts, result.warnings())
 
 
+def _rules(result: RuleComparison) -> str:
+    """What it stands on, the rules beside each other, what was found."""
+    tables = [table.html() for table in rule_tables(result)]
+    return _fragment([*map(_line, result.stands()), *tables, _line(result.finding(), "")], ())
+
+
 HTML[ScanResult] = scan_html
 HTML[Reproduction] = _reproduction
 HTML[Simulation] = _simulation
 HTML[Validation] = _validation
 HTML[RunComparison] = _comparison
+HTML[RuleComparison] = _rules
 
 
 def _fragment(parts: Sequence[str], warnings: Sequence[str]) -> str:

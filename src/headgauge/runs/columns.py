@@ -15,6 +15,7 @@ Seen = Literal["qkv", "softmax"]
 Side = Literal["query", "key"]
 How = Literal["mean", "zero"]  # what is put in the place of a head's output
 SpanKind = Literal["span", "class"]
+Where = Literal["logits", "inside"]  # what a rule was put on
 Logits = Literal["scaled", "raw"]
 Panel = Literal["circle", "model"]
 Expected = Literal["printed", "appendix", "upper"]

@@ -2,6 +2,7 @@
 
 SCAN          DIR/TABLE.parquet           a scan, or the run of one text in a reproduction
 ABLATION      DIR/TABLE.parquet           the loss without each head
+RULES         DIR/TABLE.parquet           the same windows under several rules
 REPRODUCTION  DIR/paper/TABLE.parquet     what the paper's figures show on all texts
 SIMULATION    DIR/dynamics/TABLE.parquet  tokens as particles
 VALIDATION    DIR/validation/TABLE.parquet  scores of heads beside their effects
@@ -25,7 +26,16 @@ from headgauge.runs.comparison_schema import COMPARISON_TABLES
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import Data, Facts, Model, Splits
 from headgauge.runs.paper_schema import PAPER_TABLES
-from headgauge.runs.schema import HEAD, ON_REQUEST, TABLES, EffectRow, MeanRow
+from headgauge.runs.schema import (
+    COMPARED,
+    HEAD,
+    ON_REQUEST,
+    TABLES,
+    EffectRow,
+    FitRow,
+    MeanRow,
+    RuleRow,
+)
 from headgauge.runs.validation_schema import VALIDATION_TABLES
 
 Frames = Mapping[str, pl.DataFrame]
@@ -109,13 +119,20 @@ def _dynamics_damage(tables: Frames) -> Iterator[tuple[str, str]]:
 _DESCRIBED = {"model": Model, "data": Data, "splits": Splits, "model.facts": Facts}
 # Tables that are made once for a run, before its units.
 _ONCE: dict[str, type] = {"means": MeanRow}
-_SCAN = {name: row for name, row in TABLES.items() if name != "window_effects"} | _ONCE
+_ELSEWHERE = ("window_effects", *COMPARED)
+_SCAN = {name: row for name, row in TABLES.items() if name not in _ELSEWHERE} | _ONCE
 SCAN = Layout("run", _SCAN, "", (*ON_REQUEST, *_ONCE), needs=_DESCRIBED, damage=_scan_damage)
 ABLATION = Layout(
     "ablation",
     {"effects": EffectRow, "window_effects": TABLES["window_effects"]} | _ONCE,
     on_request=tuple(_ONCE),
     marked="effects",
+    needs=_DESCRIBED,
+)
+RULES = Layout(
+    "comparison of rules",
+    {"rules": RuleRow, **{name: TABLES[name] for name in COMPARED}, "fits": FitRow},
+    marked="rules",
     needs=_DESCRIBED,
 )
 REPRODUCTION = Layout("reproduction", PAPER_TABLES, "paper", damage=_paper_damage)

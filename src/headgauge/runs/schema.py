@@ -20,6 +20,7 @@ from headgauge.runs.columns import (
     Side,
     SpanKind,
     Vectors,
+    Where,
     columns,
 )
 
@@ -210,6 +211,68 @@ class PaperCurveRow(CurveRow):
     rule: str  # "model": the model's own weights; else the rule put on the same logits
 
 
+class RuleHeadRow(HeadRow):
+    """A head in a window under a rule: what heads.parquet has of the model's own weights.
+
+    `jacobian_norm` is the rule's own, of one that is no softmax on 64 query rows; `sharpness` is
+    null for one that is none, and so are the scores on repeated tokens. The measures of the
+    weights' circuits do not change.
+    """
+
+    rule: str  # as it was asked for; "model": the model's own
+    where: Where  # "logits": on the original model's logits; "inside": in the swapped model
+
+
+class RuleCurveRow(CurveRow):
+    """A head in a window at one N under a rule."""
+
+    rule: str  # as it was asked for; "model": the model's own
+    where: Where
+
+
+class WindowRuleRow(InWindow):
+    """A window under a rule, all heads that were chosen at once."""
+
+    place: int  # in the order of the rows; 0 is the original model
+    rule: str  # as it was asked for; "model": the model's own
+    tokens: int  # that were predicted
+    loss: float | None  # nats per token
+    difference: float | None  # to the loss of the original model
+    kl: float | None  # KL(original ‖ swapped) of the next token, mean over tokens, nats
+    agreement: float | None  # share of tokens whose likeliest next one is the original's
+
+
+class RuleRow:
+    """A rule over all windows."""
+
+    place: int  # in the order of the rows; 0 is the original model
+    rule: str  # as it was asked for; "model": the model's own
+    windows: int  # that it was measured in
+    loss: float | None  # mean over windows, nats per token
+    loss_error: float | None  # its standard error over windows; null with one
+    difference: float | None  # to the original model, mean over windows
+    error: float | None  # its standard error, of the paired differences
+    beyond: float | None  # difference to softmax at its fitted temperature
+    beyond_error: float | None  # its standard error, of the paired differences
+    kl: float | None  # KL(original ‖ swapped) of the next token, mean over windows, nats
+    agreement: float | None  # share of tokens whose likeliest next one is the original's
+
+
+class FitRow:
+    """A parameter that was fitted on windows behind those that are judged."""
+
+    rule: str  # as it was asked for
+    parameter: str  # its name in the rule
+    layer: int | None  # null: one number for the whole model
+    head: int | None  # null: one number for the layer, or for the model
+    value: Finite
+    before: float | None  # loss of the rule on the calibration windows where the search began
+    after: float | None  # and with the values found, all of its parameters at once
+    model: float | None  # the original model's there
+    windows: int  # calibration windows
+    passes: int  # of the model, that the search took
+
+
 class SensitivityRow(OfHead):
     """Algorithm 5 for one head: g at one temperature, ε and direction, over drawn query rows."""
 
@@ -326,7 +389,13 @@ class MeanRow:
 
 # Only a reproduction has them.
 PAPER = ("paper_curves", "sensitivity", "points", "vanishing", "shared_tokens", "vector_sets")
-ON_REQUEST = ("rows", "matrices", "tokens", "spans", "depth", "window_effects", *PAPER)
+# Only a comparison of rules has them.
+COMPARED = ("rule_heads", "rule_curves", "window_rules")
+ON_REQUEST = (
+    *("rows", "matrices", "tokens", "spans", "depth", "window_effects"),
+    *COMPARED,
+    *PAPER,
+)
 
 _CHOICE = ("top_n", "vectors", "scale", "keys")
 # The type of a table's rows, and what names a row beside its window and head (in `depth`: layer).
@@ -340,6 +409,9 @@ _TABLES: dict[str, tuple[type, tuple[str, ...]]] = {
     "spans": (SpanRow, ("kind", "span")),
     "depth": (DepthRow, ()),
     "window_effects": (WindowEffectRow, ("head", "group")),
+    "rule_heads": (RuleHeadRow, ("rule", "where")),
+    "rule_curves": (RuleCurveRow, (*_CHOICE, "rule", "where")),
+    "window_rules": (WindowRuleRow, ("place",)),
     "paper_curves": (PaperCurveRow, (*_CHOICE, "rule")),
     "sensitivity": (SensitivityRow, ("logits", "direction", "epsilon", "temperature")),
     "points": (KeyPointRow, ("row", "key")),
@@ -350,7 +422,7 @@ _TABLES: dict[str, tuple[type, tuple[str, ...]]] = {
 TABLES = {name: row for name, (row, _) in _TABLES.items()}
 # What names a row, and what a table is sorted by.
 KEYS: dict[str, tuple[str, ...]] = {
-    name: (*UNIT, *(HEAD if issubclass(row, OfHead) else ("layer",)), *own)
+    name: (*UNIT, *(HEAD if issubclass(row, OfHead) else {"layer"} & columns(row).keys()), *own)
     for name, (row, own) in _TABLES.items()
 }
 

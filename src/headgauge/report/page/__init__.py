@@ -2,7 +2,7 @@
 
 scanning, reproduction,          what the page of each kind of result has, section by section
 simulation, validation,
-run_comparison
+run_comparison, rules
 comparison                       sides held against each other, on a map
 heads                            the heads: map, list, curves, samples
 parts, values                    what sections are made of, and numbers as JSON
@@ -12,11 +12,12 @@ document                         all of it in one file, with the scripts and sty
 from pathlib import Path
 
 from headgauge.atomic import one_line, whole_file
-from headgauge.comparison import RunComparison
+from headgauge.comparison import RuleComparison, RunComparison
 from headgauge.paper import Reproduction
 from headgauge.report.page.document import page_bytes
 from headgauge.report.page.parts import Page
 from headgauge.report.page.reproduction import reproduction_page
+from headgauge.report.page.rules import rules_page
 from headgauge.report.page.run_comparison import run_comparison_page
 from headgauge.report.page.scanning import scan_page
 from headgauge.report.page.simulation import simulation_page
@@ -26,7 +27,9 @@ from headgauge.simulation import Simulation
 from headgauge.validation import Validation
 
 
-def page(result: ScanResult | Reproduction | Simulation | Validation | RunComparison) -> Page:
+def page(
+    result: ScanResult | Reproduction | Simulation | Validation | RunComparison | RuleComparison,
+) -> Page:
     """What the page of a result shows."""
     if isinstance(result, Reproduction):
         return reproduction_page(result)
@@ -34,6 +37,8 @@ def page(result: ScanResult | Reproduction | Simulation | Validation | RunCompar
         return validation_page(result)
     if isinstance(result, RunComparison):
         return run_comparison_page(result)
+    if isinstance(result, RuleComparison):
+        return rules_page(result)
     return simulation_page(result) if isinstance(result, Simulation) else scan_page(result)
 
 
