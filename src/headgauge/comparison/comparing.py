@@ -43,7 +43,7 @@ def compare(
             if value is not None:
                 raise InputError(_belongs(name, "a model", f"{len(compared)} runs"))
         return compare_runs(compared, asked)
-    model = compared[0] if compared else "default"
+    model: Any = compared[0] if compared else "default"
     if isinstance(model, (ScanResult, str, Path)):
         single_run(model)
     return compare_rules(model, tokens, asked, text=text, tokenizer=tokenizer, progress=progress)

@@ -70,7 +70,7 @@ def compare_runs(given: Sequence[Any], asked: CompareOptions) -> RunComparison:
         side_of(name, _as_first(scan.with_thresholds(lines), modules))
         for name, scan in zip(names, scans, strict=True)
     ]
-    found = {"sides": [side_row(side) for side in sides]}
+    found: dict[str, Any] = {"sides": [side_row(side) for side in sides]}
     found |= difference_tables(sides)
     found |= change_tables(sides, found["values"], found["differences"])
     tables = {name: _table(name, rows) for name, rows in found.items()}
