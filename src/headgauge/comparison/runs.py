@@ -49,10 +49,11 @@ _OTHERS = (
 )
 
 
-def single_run(given: ScanResult | str | Path) -> None:
+def single_run(given: Any) -> None:
     """Refuse one run where a model is wanted."""
-    if isinstance(given, ScanResult) or (Path(given).is_dir() and find_manifest(Path(given))):
-        what = "one scan" if isinstance(given, ScanResult) else f"the run {given}"
+    named = isinstance(given, (str, Path)) and Path(given).is_dir()
+    if isinstance(given, ScanResult) or (named and find_manifest(Path(given))):
+        what = f"the run {given}" if named else "one scan"
         raise InputError(f"{what} was given alone: give two runs or more, or one model")
 
 

@@ -216,9 +216,8 @@ def _measure_rows(
             continue
         sure = seen.drop_nulls("beyond")
         drawn = sure.filter(~pl.col("exact"))["freedom"].to_numpy()
-        before, after, apart = (
-            seen[each].mean() for each in ("value_before", "value", "difference")
-        )
+        named = ("value_before", "value", "difference")
+        before, after, apart = (float(seen[each].to_numpy().mean()) for each in named)
         # A mean that is fixed (a ratio to the layer's mean) differs by rounding alone.
         fixed = abs(apart) <= _EXACT * max(abs(before), abs(after))
         error = None if measure in BY_LARGEST else errors.get(str(measure))
