@@ -11,6 +11,7 @@
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
     with headgauge.swap(loaded, "sparsemax"):   # another rule in place of its softmax
         headgauge.scan(loaded)
+    headgauge.install(loaded, "ssmax")          # a rule whose parameters are trained with the rest
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
     headgauge.compare("runs/a", "runs/b")       # two scans head by head; one model: rules in it
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from headgauge.ablation import ablate
     from headgauge.comparison import compare
     from headgauge.exports import export
-    from headgauge.models import ablated, load, swap
+    from headgauge.models import ablated, install, load, load_rule, save_rule, swap, uninstall
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
     from headgauge.report.figures import draw, plot
@@ -79,7 +80,9 @@ __all__ = [
     "errors",
     "export",
     "exports",
+    "install",
     "load",
+    "load_rule",
     "measure",
     "models",
     "normalizers",
@@ -90,12 +93,14 @@ __all__ = [
     "report",
     "reproduce",
     "runs",
+    "save_rule",
     "scan",
     "scanning",
     "simulate",
     "simulation",
     "swap",
     "theory",
+    "uninstall",
     "validate",
     "validation",
 ]
@@ -106,13 +111,17 @@ _FUNCTIONS = {
     "compare": "comparison",
     "draw": "report.figures",
     "export": "exports",
+    "install": "models",
     "load": "models",
+    "load_rule": "models",
     "plot": "report.figures",
     "read_run": "reading",
     "reproduce": "paper",
+    "save_rule": "models",
     "scan": "scanning",
     "simulate": "simulation",
     "swap": "models",
+    "uninstall": "models",
     "validate": "validation",
 }
 

@@ -21,6 +21,7 @@
 
     with models.swap(loaded, "sparsemax"):        # another rule in place of softmax
         loaded.model(**inputs)
+    models.install(loaded, "ssmax")               # its parameters are the model's, to be trained
 
 Only this package imports transformers, and only when a model is loaded or intercepted.
 """
@@ -32,6 +33,7 @@ from headgauge.models.documents import Documents
 from headgauge.models.edge_tokens import Bos, Edges, EdgeToken, edges
 from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, fingerprint, wrap
 from headgauge.models.hooks import in_eval, uncompiled
+from headgauge.models.installing import install, uninstall
 from headgauge.models.intercept import Interception, intercept
 from headgauge.models.layers import VECTOR_KINDS, KeyVectors, StreamLengths
 from headgauge.models.loading import ModelSource, load
@@ -43,6 +45,7 @@ from headgauge.models.norm_placement import (
     recognise,
 )
 from headgauge.models.projections import OutputProjection, Projections, output_projections
+from headgauge.models.rule_files import load_rule, save_rule
 from headgauge.models.structure import (
     attention_kernels,
     attention_modules,
@@ -95,10 +98,12 @@ __all__ = [
     "edges",
     "fingerprint",
     "in_eval",
+    "install",
     "intercept",
     "layer_norms",
     "list_cache",
     "load",
+    "load_rule",
     "model_inputs",
     "next_token_loss",
     "ordinary_tokens",
@@ -107,9 +112,11 @@ __all__ = [
     "read_stream",
     "read_text",
     "recognise",
+    "save_rule",
     "swap",
     "tokenise",
     "uncompiled",
+    "uninstall",
     "vocabulary",
     "with_attention",
     "without_cache",

@@ -19,6 +19,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch import nn
 
+from headgauge.errors import InputError
 from headgauge.models.head_rules import Assigned, HeadRules
 from headgauge.models.rule_paths import attend
 from headgauge.models.structure import IMPLEMENTATIONS, eager_function
@@ -70,7 +71,14 @@ class _InForce:
         return threading.get_ident() == self._thread or _autograd_thread()
 
 
-_interface = _Interface()
+class _Served(threading.local):
+    """The modules that asked the interface since they began to run, in this thread."""
+
+    def __init__(self) -> None:
+        self.modules: set[int] = set()
+
+
+_interface, _served = _Interface(), _Served()
 
 
 def acquire() -> None:
@@ -146,6 +154,17 @@ def rules_of(module: nn.Module) -> HeadRules | None:
     return HeadRules([*installed, *(each for rules in put for each in rules.assigned)])
 
 
+def check_served(module: nn.Module, *made: Any) -> None:
+    """After a module ran: refuse to let one pass that has rules and went around the interface."""
+    if id(module) in _served.modules:
+        _served.modules.discard(id(module))
+    elif rules_of(module) is not None:
+        raise InputError(
+            f"a {type(module).__name__} computed its attention outside transformers' interface: "
+            "another rule cannot be put there"
+        )
+
+
 def _wrapped(implementation: str, own: Callable[..., Any] | None) -> Callable[..., Any]:
     def function(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
         original = eager_function(module) if own is None else own
@@ -154,6 +173,7 @@ def _wrapped(implementation: str, own: Callable[..., Any] | None) -> Callable[..
         def answer(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             if rules is None:
                 return original(module, *args, **kwargs)
+            _served.modules.add(id(module))
             return attend(rules, implementation, original, module, args, kwargs)
 
         if watcher is None or not watcher.watches(module):

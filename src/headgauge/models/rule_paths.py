@@ -20,6 +20,7 @@ from torch.utils.checkpoint import checkpoint
 
 from headgauge.models.attention_rows import Attention, HeadRows, attention_of
 from headgauge.models.head_rules import Group, HeadRules
+from headgauge.models.sink_kernel import with_sink
 from headgauge.normalizers import Normalizer
 
 _BLOCK_ENTRIES = 1 << 20  # logits of a block: a few of their kind fit into the caches
@@ -49,7 +50,7 @@ def attend(
         else:
             others.append(group)
     if not own and not factors and len(others) == 1:
-        return by_rows(attention, others[0].rule, others[0].heads, dropout), None
+        return _made(attention, others[0], plain, dropout).contiguous(), None
     made, rest = None, (None,)
     if own or factors:
         args, kwargs = _scaled(attention, factors, args, kwargs)
@@ -59,9 +60,20 @@ def attend(
         whole = (batch, queries, heads, attention.value.shape[-1])
         made = attention.query.new_zeros(whole) if made is None else made.clone()
         for group in others:
-            made[:, :, list(group.heads)] = by_rows(attention, group.rule, group.heads, dropout)
+            made[:, :, list(group.heads)] = _made(attention, group, plain, dropout)
         rest = (None,)
     return made, *rest
+
+
+def _made(attention: Attention, group: Group, plain: bool, dropout: float) -> Tensor:
+    """What the heads of a group put out, (batch, queries, heads, dim)."""
+    assert group.rule is not None
+    sink = group.rule.mass_of_sink()
+    if sink is not None and plain and not dropout:
+        made = with_sink(attention, sink, group.heads)
+        if made is not None:
+            return made
+    return by_rows(attention, group.rule, group.heads, dropout)
 
 
 def _factor(group: Group, attention: Attention) -> float | Tensor | None:

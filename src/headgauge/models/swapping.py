@@ -29,7 +29,7 @@ from headgauge.models.facts import LoadedModel
 from headgauge.models.head_names import named_heads
 from headgauge.models.head_rules import Assigned, HeadRules, by_head, together
 from headgauge.models.hooks import Hooks, uncompiled
-from headgauge.models.interface import ruled
+from headgauge.models.interface import check_served, ruled
 from headgauge.models.structure import (
     asks_interface,
     attention_modules,
@@ -66,12 +66,11 @@ def swap(
     else:
         chosen = one_rule(body, rule, layers, heads, parameters)
     with Hooks() as hooks:
-        put = []
-        for name, assigned in chosen.items():
-            module = body.get_submodule(name)
-            rules = HeadRules(assigned)
-            put.append((module, rules))
+        modules = {name: body.get_submodule(name) for name in chosen}
+        put = [(modules[name], HeadRules(assigned)) for name, assigned in chosen.items()]
         hooks.enter_context(ruled(put))
+        for module in modules.values():
+            hooks.after(module, check_served)
         hooks.enter_context(uncompiled())
         yield
 

@@ -58,13 +58,19 @@ class Fit:
 
 
 def limited(
-    default: Number, wanted: str, holds: Callable[[Any], bool | Tensor], fit: Fit | None = None
+    default: Number,
+    wanted: str,
+    holds: Callable[[Any], bool | Tensor],
+    fit: Fit | None = None,
+    within: tuple[float, float] | None = None,
 ) -> Any:
     """A parameter that must be what `wanted` says, which is where `holds` is true.
 
-    With a `fit` it can be fitted and learned, so that it may be a tensor too.
+    With a `fit` it can be fitted and learned, so that it may be a tensor too. `within` are the
+    least and the largest number that a learned one may act as.
     """
-    return field(default=default, metadata={"wanted": wanted, "holds": holds, "fit": fit})
+    said = {"wanted": wanted, "holds": holds, "fit": fit, "within": within}
+    return field(default=default, metadata=said)
 
 
 def free(default: Number | None, fit: Fit) -> Any:
@@ -216,6 +222,12 @@ class Normalizer:
         """The parameters that can be fitted and learned, and where to look for them."""
         found = {each.name: each.metadata.get("fit") for each in fields(cls)}
         return {name: fit for name, fit in found.items() if fit is not None}
+
+    @classmethod
+    def limits(cls) -> dict[str, tuple[float, float]]:
+        """The least and the largest number of each parameter that may be learned within limits."""
+        within = {each.name: each.metadata.get("within") for each in fields(cls)}
+        return {name: ends for name, ends in within.items() if ends is not None}
 
     @classmethod
     def facts(cls) -> Facts:

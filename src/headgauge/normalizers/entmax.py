@@ -40,6 +40,7 @@ class Entmax(Normalizer):
         "from 1 (softmax) to 2 (sparsemax)",
         lambda alpha: (alpha >= 1) & (alpha <= 2),
         Fit(1.0, 2.0, unchanged=1.0),
+        (1.0, 2.0),
     )
 
     def _weights(self, rows: Rows) -> Tensor:

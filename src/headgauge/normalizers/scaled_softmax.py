@@ -63,7 +63,7 @@ class Softmax(ScaledSoftmax):
     jacobian_bound_text = "1/(2T), attained"
     neutral = {"temperature": 1.0}  # noqa: RUF012
 
-    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0, _TEMPERATURE)
+    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0, _TEMPERATURE, (1e-6, math.inf))
 
     def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return 1.0 / self.temperature
@@ -169,7 +169,7 @@ class TopK(ScaledSoftmax):
     jacobian_bound_text = "1/(2T) while the kept keys stay the same; jumps at ties"
 
     k: int = limited(8, "a whole number from 1", lambda k: isinstance(k, Integral) and int(k) > 0)
-    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0, _TEMPERATURE)
+    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0, _TEMPERATURE, (1e-6, math.inf))
 
     def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return 1.0 / self.temperature
