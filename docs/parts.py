@@ -59,10 +59,11 @@ def roles() -> str:
 def rules() -> str:
     rows = []
     for rule in map(normalizers.describe, normalizers.names()):
-        given = ", ".join(f"{name}={value}" for name, value in rule.parameters.items())
+        fits = ", ".join(rule.fits) or "–"
         facts = (rule.formula, rule.properties, rule.jacobian_bound, rule.source)
-        rows.append((f"`{rule.name}`", given, *facts))
-    return table(("rule", "parameters", "weights", "properties", "‖Jacobian‖", "source"), rows)
+        rows.append((f"`{rule.written}`", fits, *facts))
+    names = ("rule, its defaults", "can be fitted", "weights", "properties", "‖Jacobian‖", "source")
+    return table(names, rows)
 
 
 def glossary() -> str:

@@ -8,6 +8,9 @@ def test_the_table_lists_every_rule(cli):
     assert code == 0
     for name in normalizers.names():
         assert f" {name} " in out
+        for parameter in normalizers.describe(name).parameters:
+            assert f":{parameter}=" in out
+    assert "can be fitted: beta, gamma, delta" in " ".join(out.replace("│", " ").split())
     assert "…" not in out
     assert "\x1b" not in out
     assert err
@@ -24,5 +27,8 @@ def test_json_has_the_facts(cli):
     assert not data["sparsemax"]["form_f"]
     assert data["ssmax"]["uses_length"]
     assert data["entmax"]["parameters"] == {"alpha": 1.5}
+    fit = {"low": 0.1, "high": 10.0, "scale": "log", "unchanged": 1.0}
+    assert data["topk"]["fits"] == {"temperature": fit}
+    assert data["topk"]["written"] == "topk:k=8:temperature=1"
     keys = {"formula", "source", "jacobian_bound"}
     assert all(rule[key] for rule in data.values() for key in keys)

@@ -3,7 +3,15 @@ import torch
 
 from headgauge.errors import InputError
 from headgauge.models import VECTOR_KINDS
-from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule
+from headgauge.normalizers import get
+from headgauge.paper.choices import (
+    CHOICES,
+    GUIDELINE_RULES,
+    RULES,
+    Choice,
+    rule,
+    rule_labels,
+)
 
 
 def test_every_reading_is_there_once():
@@ -41,10 +49,42 @@ def test_a_rule_is_the_normalizer_under_its_name(name):
         assert not torch.allclose(weights, torch.softmax(logits, -1))
 
 
-def test_an_unknown_rule_is_refused_in_a_line():
-    with pytest.raises(InputError) as error:
-        rule("hardmax")
-    assert str(error.value) == f"no rule named 'hardmax' here; there are {', '.join(RULES)}"
+@pytest.mark.parametrize(
+    ("written", "labels"),
+    [
+        (tuple(RULES), tuple(RULES)),
+        (tuple(RULES.values()), tuple(RULES)),
+        (tuple(GUIDELINE_RULES.values()), tuple(GUIDELINE_RULES)),
+        ("entmax, softmax:temperature=2.0,ssmax:b=0", ("1.5-entmax", "softmax T=2", "ssmax")),
+        ("1.5-entmax,softmax T=2", ("1.5-entmax", "softmax T=2")),
+        ("entmax:alpha=1.3,ssmax:b=1:s=.2", ("entmax:alpha=1.3", "ssmax:s=0.2:b=1")),
+        ([get("topk", k=4), get("entmax")], ("topk:k=4:temperature=1", "1.5-entmax")),
+        ((), ()),
+    ],
+)
+def test_a_usual_rule_has_its_label_and_any_other_is_called_as_it_is_written(written, labels):
+    assert rule_labels(written) == labels
+    assert rule_labels(labels) == labels
+
+
+def test_a_rule_without_a_label_is_what_it_says():
+    made = rule("ssmax:s=0.2:b=1")
+    assert (made.name, vars(made)) == ("ssmax", {"s": 0.2, "b": 1})
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("hardmax", "there is no normalizer 'hardmax'"),
+        ("softmax T=3", r"there is no normalizer 'softmax T=3' \(did you mean softmax"),
+        ("ssmax:s=fit/head", "ssmax:s=fit/head: s needs a number: nothing is fitted here"),
+        ("1.5-entmax,entmax", "the same rule twice"),
+    ],
+)
+def test_a_mistake_in_a_rule_is_told_in_a_line(written, line):
+    with pytest.raises(InputError, match=line) as error:
+        rule_labels(written)
+    assert "\n" not in str(error.value)
 
 
 def test_the_length_aware_rule_is_softmax_at_256_and_sharper_beyond():

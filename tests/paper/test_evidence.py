@@ -97,7 +97,8 @@ def test_slopes_on_logarithms():
         found = curve.growth()
         assert (found.exponent, *found.interval) == pytest.approx((slope,) * 3)
         assert curve.power() == f"L^{slope:.2f}"
-    for few in (_means(_2=4.0), Curve()):
+    below = Curve({2: Row(mean=1.0, low=-0.1, high=2.0)} | _means(_4=2.0))
+    for few in (_means(_2=4.0), Curve(), _means(_2=-4.0, _4=-2.0), below):
         assert few.power() == "no curve"
         with pytest.raises(NotMeasuredError):
             few.growth()

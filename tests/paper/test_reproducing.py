@@ -69,6 +69,29 @@ def test_windows_rules_and_choices_are_drawn(kept):
     assert set(drawn.filter(pl.col("top_n") > 100)["rows"]) == {3}
 
 
+def test_any_rule_can_be_put_on_the_logits(reproduce, settings):
+    """Also those whose rows sum to anything, with weights below zero or above one."""
+    asked = ("softmax", "entmax:alpha=1.3", "ssmax:b=0.1:s=0.2", "sa_softmax", "relu:exponent=0",
+             "softmax_one", "topk:k=4", "entmax:alpha=1.5")  # fmt: skip
+    small = {"lengths": (20,), "windows": 1, "others": False, "every_n": False, "paper_rows": 4,
+             "drawn_rows": 4, "sensitivity_rows": 2, "sensitivity_rule_rows": 1}  # fmt: skip
+    few = replace(settings, rules=asked, **small)
+    rules = {"model", *asked} - {"ssmax:b=0.1:s=0.2", "entmax:alpha=1.5"}
+    rules |= {"ssmax:s=0.2:b=0.1", "1.5-entmax"}
+    found = reproduce(settings=few).paper
+    assert set(found["vanishing"]["rule"]) == rules
+    for name in ("fig2b", "fig2c", "fig3"):
+        assert set(found[name]["rule"]) == {*rules, *GUIDELINE_RULES}, name
+    # A softmax at another temperature is the figure itself, shifted.
+    steps = {each for each in found["fig4"]["direction"] if " under " in each}
+    assert steps == {f"random under {rule}" for rule in rules - {"model", "softmax"}}
+    # Plain softmax is what the model does, on the same rows.
+    curves = found["fig2b"].filter(measure="distance", vectors="final", scale="unit", keys="all")
+    own, same = (curves.filter(rule=rule)["mean"].to_list() for rule in ("model", "softmax"))
+    assert len(own) == 19
+    assert same == pytest.approx(own, rel=1e-5)
+
+
 def test_it_contains_a_scan_of_the_longest_windows(kept):
     assert set(kept.scan.heads["length"]) == {110}
     assert set(kept.scan.heads["window"]) == {0, 1}

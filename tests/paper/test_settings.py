@@ -215,7 +215,9 @@ def test_rules_over_the_length_may_be_left_out():
 @pytest.mark.parametrize(
     ("wrong", "line"),
     [
-        ({"rules": ("ssmax", "hardmax")}, "no rule named 'hardmax' here; there are softmax T=0.5"),
+        ({"rules": ("ssmax", "hardmax")}, "there is no normalizer 'hardmax' (did you mean"),
+        ({"rules": ("ssmax:s=fit",)}, "ssmax:s=fit: s needs a number: nothing is fitted here"),
+        ({"rules": ("1.5-entmax", "entmax")}, "the same rule twice: entmax:alpha=1.5 and entmax"),
         (
             {"lengths": (4, 10)},
             "a window of 10 tokens is too short for the paper's figures: use more than 10",

@@ -70,6 +70,20 @@ def test_many_rules_stay_apart_and_the_models_own_comes_first():
     assert list(names.rules(["topk"])) == ["topk"]
 
 
+def test_a_rule_looks_the_same_in_figures_with_and_without_the_guidelines_rules():
+    asked = ["entmax:alpha=1.3", "softmax_one", "ssmax", "topk:k=8"]
+    guidelines = ["softmax T=0.01", "softmax T=0.1", "ssmax from n=256"]
+    alone, among = names.rules(asked), names.rules(["model", *sorted(asked + guidelines)])
+    assert {name: among[name] for name in asked} == alone
+    assert len({each.look for each in among.values()}) == len(among)
+
+
+def test_what_must_be_known_of_a_rule_is_said_once():
+    said = names.rule_notes(["lssa:dim=32", "lssar", "ssmax:s=0.2", "topk"])
+    assert said == ["lssa and lssar are made for cosines, and get the model's logits here"]
+    assert len(names.rule_notes(["ssmax", "ssmax from n=256"])) == 2
+
+
 def test_numbers_keep_their_digits():
     for value, name, text in [
         (0.12345, "sink_weight", "0.12"),

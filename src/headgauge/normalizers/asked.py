@@ -17,7 +17,7 @@ from torch import Tensor
 from headgauge.errors import InputError
 from headgauge.normalizers.base import Normalizer
 from headgauge.normalizers.named import check_parameters, get, rule_class
-from headgauge.normalizers.rows import PerRow
+from headgauge.normalizers.rows import Number, PerRow
 
 Scope = Literal["model", "layer", "head"]
 _FITS: dict[str, Scope] = {"fit": "model"} | {f"fit/{each}": each for each in get_args(Scope)}
@@ -29,7 +29,7 @@ class AskedRule:
     that shares a number; the others keep their defaults."""
 
     name: str
-    parameters: dict[str, float] = field(default_factory=dict)
+    parameters: dict[str, Number] = field(default_factory=dict)
     fitted: dict[str, Scope] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class AskedRule:
         """The rule itself, with the fitted parameters filled in."""
         for label in self.fitted:
             if label not in values:
-                raise InputError(f"{self.text}: {label} has not been fitted, and has no value")
+                raise InputError(f"{self.text}: {label} needs a number: nothing is fitted here")
         for label in values:
             if label not in self.fitted:
                 raise InputError(f"{self.text}: {label} was not to be fitted")
@@ -121,7 +121,7 @@ def _from_text(text: str) -> list[AskedRule]:
 def _one(text: str) -> AskedRule:
     name, *parts = (part.strip() for part in text.split(":"))
     rule = rule_class(name)
-    numbers: dict[str, float] = {}
+    numbers: dict[str, Number] = {}
     fitted: dict[str, Scope] = {}
     for part in parts:
         label, equals, value = (word.strip() for word in part.partition("="))
@@ -141,7 +141,7 @@ def _one(text: str) -> AskedRule:
     return AskedRule(name, numbers, fitted)
 
 
-def _number(name: str, label: str, value: str, can_be_fitted: bool) -> float:
+def _number(name: str, label: str, value: str, can_be_fitted: bool) -> Number:
     for kind in (int, float):
         try:
             return kind(value)
@@ -158,6 +158,6 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, Integral) else float(value)
 
 
-def _shown(value: float) -> str:
+def _shown(value: Number) -> str:
     """The shortest text that reads back as the same number: 2 for 2.0."""
     return repr(value).removesuffix(".0")

@@ -31,6 +31,19 @@ class Facts:
     jacobian_bound: str
 
     @property
+    def written(self) -> str:
+        """As users write it, with its defaults: ssmax:s=1:b=0 (`normalizers.asked`)."""
+        return self.name + "".join(f":{each}" for each in self.settings)
+
+    @property
+    def settings(self) -> list[str]:
+        """Each parameter with its default; one without a default wants a number."""
+        return [
+            f"{name}={'NUMBER' if default is None else f'{default:g}'}"
+            for name, default in self.parameters.items()
+        ]
+
+    @property
     def properties(self) -> str:
         """Those that hold, in words."""
         words = {

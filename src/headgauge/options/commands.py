@@ -260,11 +260,12 @@ class ReproduceOptions:
     scale: str | None = _open(None, "Their length: unit or raw.")
     keys: str | None = _open(None, "Keys that count: all (masked ones with weight 0) or visible.")
     all_choices: bool = _open(False, "Measure every choice in full, not on drawn rows.")
-    rules: Sequence[str] | None = _open(
+    rules: str | Sequence[Any] | None = _open(
         None,
-        "Other rules on the same logits, such as 'ssmax,sparsemax', or 'none'. Without it: softmax "
-        "T=0.5, softmax T=2, ssmax, sparsemax, 1.5-entmax. The guidelines' own rules are always "
-        "measured.",
+        "Other rules on the same logits, such as 'sparsemax,entmax:alpha=1.3,ssmax:s=0.2:b=0.1' "
+        "(headgauge normalizers lists them), or 'none'. Without it: softmax:temperature=0.5, "
+        "softmax:temperature=2, ssmax, sparsemax, entmax:alpha=1.5. The guidelines' own rules are "
+        "always measured.",
         names=True,
     )
     quick: bool = _kept(
@@ -424,7 +425,9 @@ class SimulateOptions:
     heads: int = _swarm(1, "Attention heads of the swarms.")
     causal: bool = _swarm(False, "In the swarms a token sees those before it.")
     rule: str = _swarm(
-        "softmax", "The normaliser of the swarms' attention; headgauge normalizers lists them."
+        "softmax",
+        "The normaliser of the swarms' attention, such as sparsemax or ssmax:s=0.5; headgauge "
+        "normalizers lists them.",
     )
     radius: float = _swarm(1.0, "The length tokens start with (r₀).")
     parts: tuple[str, ...] = _kept(

@@ -6,18 +6,16 @@ is there for choosing, and judged on the others (`choice_table`, `reproducing`).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from headgauge import normalizers
-from headgauge.errors import InputError
 from headgauge.measure.settings import check_among
 from headgauge.models import VECTOR_KINDS
-from headgauge.normalizers import Normalizer
+from headgauge.normalizers import AskedRule, Normalizer, asked_rules
 
 SCALES = ("unit", "raw")
 KEYS = ("all", "visible")
@@ -51,29 +49,47 @@ CHOICES = tuple(
     for scale, vectors, keys in product(SCALES, ("embedding", "final", "hidden", "value"), KEYS)
 )
 
-# The model's own logits under other rules: what each would have made of the same scores.
-RULES: dict[str, tuple[str, dict[str, Any]]] = {
-    "softmax T=0.5": ("softmax", {"temperature": 0.5}),
-    "softmax T=2": ("softmax", {"temperature": 2.0}),
-    "ssmax": ("ssmax", {}),
-    "sparsemax": ("sparsemax", {}),
-    "1.5-entmax": ("entmax", {"alpha": 1.5}),
+# The model's own logits under other rules: what each would have made of the same scores. Usual ones
+# have a label; any other rule is called as it is written.
+RULES = {
+    "softmax T=0.5": "softmax:temperature=0.5",
+    "softmax T=2": "softmax:temperature=2",
+    "ssmax": "ssmax",
+    "sparsemax": "sparsemax",
+    "1.5-entmax": "entmax:alpha=1.5",
 }
 # What the guidelines are about: sharper than T = .1, and a factor that follows the length; the
 # registry's `RULE_NOTES` say how SSMax was set.
 COLD_RULES = ("softmax T=0.1", "softmax T=0.01")
 LENGTH_AWARE = "ssmax from n=256"
-GUIDELINE_RULES: dict[str, tuple[str, dict[str, Any]]] = {
-    COLD_RULES[0]: ("softmax", {"temperature": 0.1}),
-    COLD_RULES[1]: ("softmax", {"temperature": 0.01}),
-    LENGTH_AWARE: ("ssmax", {"s": 1 / math.log(256)}),
+GUIDELINE_RULES = {
+    COLD_RULES[0]: "softmax:temperature=0.1",
+    COLD_RULES[1]: "softmax:temperature=0.01",
+    LENGTH_AWARE: f"ssmax:s={1 / math.log(256)!r}",
 }
+_LABELLED = RULES | GUIDELINE_RULES
 
 
-def rule(name: str) -> Normalizer:
-    """The rule under a name of `RULES`."""
-    there = RULES | GUIDELINE_RULES
-    if name not in there:
-        raise InputError(f"no rule named {name!r} here; there are {', '.join(RULES)}")
-    known, parameters = there[name]
-    return normalizers.get(known, **parameters)
+def rule_labels(given: str | Sequence[str | Normalizer]) -> tuple[str, ...]:
+    """What rules as users write them are called in tables and figures; a label stays what it is."""
+    each = given.split(",") if isinstance(given, str) else given
+    texts = [_LABELLED.get(one.strip(), one) if isinstance(one, str) else one for one in each]
+    asked = asked_rules(texts)
+    for one in asked:
+        one.rule()  # nothing can be fitted to the paper's figures
+    known = {label: asked_rule(label) for label in _LABELLED}
+    return tuple(
+        next((label for label, other in known.items() if other.same(one)), one.text)
+        for one in asked
+    )
+
+
+def asked_rule(label: str) -> AskedRule:
+    """The rule under a label, its parameters told apart."""
+    (found,) = asked_rules(_LABELLED.get(label, label))
+    return found
+
+
+def rule(label: str) -> Normalizer:
+    """The rule under a label."""
+    return asked_rule(label).rule()

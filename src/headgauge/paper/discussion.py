@@ -21,7 +21,7 @@ from torch import Tensor
 from headgauge import models
 from headgauge.measure.requests import Probe, Vectors, spread_rows
 from headgauge.paper.bands import bootstrap, mean
-from headgauge.paper.choices import COLD_RULES, GUIDELINE_RULES, LENGTH_AWARE, Choice
+from headgauge.paper.choices import COLD_RULES, LENGTH_AWARE, Choice, asked_rule
 from headgauge.registry.published import SETTLED
 from headgauge.runs.paper_schema import paper_frame
 from headgauge.runs.schema import HEAD
@@ -186,7 +186,7 @@ def _jacobian(sensitivity: pl.DataFrame, rule: str, against: str) -> dict[str, A
     exact = sensitivity.filter(
         pl.col("window") == pl.col("window").min(), logits="scaled", direction="exact"
     )
-    temperatures = [GUIDELINE_RULES[name][1]["temperature"] for name in (rule, against)]
+    temperatures = [asked_rule(name).parameters["temperature"] for name in (rule, against)]
     tables = [exact.filter(temperature=t).sort(HEAD) for t in temperatures]
     means = [mean(each["sensitivity"]) if len(each) else 0.0 for each in tables]
     if min(means) <= 0:

@@ -93,7 +93,8 @@ class Curve(dict[Any, Row]):
         """The least-squares slope of log mean over log place, and the slopes that the intervals of
         the points allow, tilted from one end to the other. One point has none."""
         there = {place: row for place, row in self.items() if row[of]}
-        if len(there) < 2:
+        # A rule may give weights below zero, which have no power of L.
+        if len(there) < 2 or min(row.reach(of).low for row in there.values()) <= 0:
             raise NotMeasuredError
         middle = math.exp(sum(map(math.log, there)) / len(there))
         tilted = [

@@ -31,7 +31,7 @@ from headgauge.measure.runner import default_threads
 from headgauge.measure.settings import TOP_NS, UnitSettings
 from headgauge.options.commands import ReproduceOptions
 from headgauge.paper import assumptions, discussion, fig1_geometry, fig4_sensitivity
-from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule
+from headgauge.paper.choices import CHOICES, GUIDELINE_RULES, RULES, Choice, rule, rule_labels
 from headgauge.registry.published import DISTANCE_N, LARGEST_N, LENGTHS
 from headgauge.runs import UnitKey
 from headgauge.runs.schema import PAPER
@@ -85,8 +85,7 @@ class ReproduceSettings(UnitSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in self.rules:
-            rule(name)
+        object.__setattr__(self, "rules", rule_labels(self.rules))
         if self.length <= 2 * DISTANCE_N:
             raise InputError(
                 f"a window of {self.length} tokens is too short for the paper's figures: "
@@ -139,7 +138,7 @@ def reproduce_settings(asked: ReproduceOptions) -> ReproduceSettings:
     choice = {part: value for part, value in parts.items() if value is not None}
     sizes = {"length": asked.length, "windows": asked.windows}
     usual = QUICK_LENGTH if asked.quick else max(LENGTHS)
-    rules = tuple(RULES if asked.rules is None else asked.rules)
+    rules = tuple(RULES) if asked.rules is None else asked.rules
     threads = default_threads(1, asked.out) if asked.threads is None else asked.threads
     settings = ReproduceSettings(
         lengths=halves(usual if asked.length is None else asked.length),
@@ -149,7 +148,7 @@ def reproduce_settings(asked: ReproduceOptions) -> ReproduceSettings:
         bos=asked.bos,
         choice=Choice(**choice) if choice else None,
         all_choices=asked.all_choices,
-        rules=() if rules == ("none",) else rules,
+        rules=() if rules in ("none", ("none",), ["none"]) else rule_labels(rules),
         seed=asked.seed,
         threads=threads,
     )
@@ -191,7 +190,7 @@ def _wanted(asked: Iterable[CurveRequest], key: UnitKey) -> tuple[CurveRequest, 
 def _probes(settings: ReproduceSettings, seed: tuple[int, ...]) -> Iterator[Probe]:
     """What is measured beside curves, head by head, in the first of the longest windows."""
     # A softmax at another temperature is the figure itself, shifted.
-    others = [name for name in RULES if name in settings.rules and "softmax" not in name]
+    others = [name for name in settings.rules if rule(name).name != "softmax"]
     yield fig4_sensitivity.probe(settings.sensitivity_rows, settings.temperatures, seed)
     yield fig4_sensitivity.rule_probe(settings.sensitivity_rule_rows, others, seed)
     yield fig1_geometry.probe(settings.chosen, settings.model_layers)

@@ -1,6 +1,7 @@
 """What verdicts, schemes, rules and choices are called, and how each is told apart."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import count
 
 from headgauge.registry.entry import (
     BLACK,
@@ -87,7 +88,13 @@ RULE_NOTES = {
     "ssmax": "ssmax has s = 1, so it multiplies the logits by log n: 6.9 at n = 1024 keys",
     "ssmax from n=256": "ssmax from n=256 has s = 1/log 256, so it equals softmax at n = 256 keys",
 }
+_FOR_COSINES = "lssa and lssar are made for cosines, and get the model's logits here"
+_NOTES_BY_NAME = {"lssa": _FOR_COSINES, "lssar": _FOR_COSINES}  # whatever their parameters
 MODEL = "model"  # the rule that is the model's own
+# Where in the cycle of looks the usual rules of a reproduction stand: the same in all its figures.
+_RULE_PLACES = {"1.5-entmax": 0, "softmax T=0.5": 3, "softmax T=2": 4, "sparsemax": 5, "ssmax": 6}
+# Those of the guidelines, which only some figures show, stay theirs also where they are not shown.
+_KEPT_PLACES = {"softmax T=0.01": 1, "softmax T=0.1": 2, "ssmax from n=256": 7}
 _RULE_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY, GREY)
 _RULE_LINES: tuple[LineStyle, ...] = ("dashed", "dashdot", "dotted", "dashdotdot", "longdash")
 _RULE_MARKERS: tuple[Shape, ...] = (
@@ -95,15 +102,29 @@ _RULE_MARKERS: tuple[Shape, ...] = (
 )
 
 
-def rules(names: list[str]) -> dict[str, Entry]:
-    """The model's own weights in black first; every other rule its own colour, line and marker."""
-    own = {MODEL: Entry("the model's own", look=Look(BLACK, "solid", "circle"))}
-    entries = own if MODEL in names else {}
-    for number, name in enumerate(name for name in names if name != MODEL):
-        colour = _RULE_COLOURS[number % len(_RULE_COLOURS)]
-        line = _RULE_LINES[number % len(_RULE_LINES)]
-        entries[name] = Entry(look=Look(colour, line, _RULE_MARKERS[number % len(_RULE_MARKERS)]))
+def rules(names: Sequence[str]) -> dict[str, Entry]:
+    """The model's own weights in black first; every other rule its own colour, line and marker.
+
+    Rules without a place of their own take the free ones, in the order given.
+    """
+    usual = _KEPT_PLACES | {name: at for name, at in _RULE_PLACES.items() if name in names}
+    free = (place for place in count() if place not in usual.values())
+    entries = {}
+    if MODEL in names:
+        entries[MODEL] = Entry("the model's own", look=Look(BLACK, "solid", "circle"))
+    for name in (name for name in names if name != MODEL):
+        place = usual[name] if name in usual else next(free)
+        colour, line, marker = (
+            cycle[place % len(cycle)] for cycle in (_RULE_COLOURS, _RULE_LINES, _RULE_MARKERS)
+        )
+        entries[name] = Entry(look=Look(colour, line, marker))
     return by_name(**entries)
+
+
+def rule_notes(names: Iterable[str]) -> list[str]:
+    """What must be known of these rules, each said once."""
+    found = [RULE_NOTES.get(name) or _NOTES_BY_NAME.get(name.partition(":")[0]) for name in names]
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def head_name(layer: int, occurrence: int, head: int) -> str:

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge import normalizers
 from headgauge.errors import LARGEST, InputError, check_whole
+from headgauge.normalizers import asked_rules
 from headgauge.options import keywords
 from headgauge.options.commands import SimulateOptions
 from headgauge.particles import schemes
@@ -41,7 +41,11 @@ class SimulationSettings(SimulateOptions):
     sphere_particles: int = 48
 
     def __post_init__(self) -> None:
-        normalizers.get(self.rule)
+        rules = asked_rules(self.rule)
+        if len(rules) > 1:
+            raise InputError(f"a swarm follows one rule, and {len(rules)} were given: {self.rule}")
+        rules[0].rule()  # nothing can be fitted to a swarm
+        object.__setattr__(self, "rule", rules[0].text)
         for what, given, known in (("weights", self.weights, WEIGHTS), ("part", self.parts, PARTS)):
             for unknown in (each for each in given if each not in known):
                 raise InputError(f"no {what} named {unknown!r}; there are {', '.join(known)}")

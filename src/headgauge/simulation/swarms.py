@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge import normalizers
 from headgauge.errors import InputError
+from headgauge.normalizers import asked_rules
 from headgauge.particles import Attention, InnerProducts, Particles, Weights, sphere
 from headgauge.particles.integrate import SINGLE, integrate
 from headgauge.particles.schemes import Scheme
@@ -60,7 +60,7 @@ class SwarmKind:
 
     def attention(self, trajectories: int, seed: int, device: str) -> Attention:
         """That of one seed's trajectories."""
-        rule = None if self.rule == "softmax" else normalizers.get(self.rule)
+        rule = None if self.rule == "softmax" else asked_rules(self.rule)[0].rule()
         beta = torch.full((trajectories,), self.beta, dtype=torch.float64, device=device)
         weights = Weights(self.weights, self.dim, seed, device)
         return Attention(beta, weights, self.heads, self.causal, rule)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from headgauge import normalizers
 from headgauge.report.drawing import draw
 from headgauge.report.figure import shown
 from headgauge.report.figure_files import DPI
@@ -35,7 +36,7 @@ def poor():
 
 def one_length_and_long_names():
     choices = [("embedding", "unit", "visible"), CLOSEST]
-    rules = ("model", "sa_softmax_normalized", "a" * 22)
+    rules = ("model", "sa_softmax_normalized", "asentmax:beta=0.5:gamma=0.25:delta=1.5")
     return reproduction(lengths=(64,), choices=choices, rules=rules)
 
 
@@ -75,6 +76,14 @@ def test_every_figure_comes_out_and_no_text_is_cut_off(make):
     assert list(figures) == NAMES
     for name, figure in figures.items():
         all_can_be_read(draw(figure), name)
+
+
+def test_every_rule_with_all_its_parameters_finds_room():
+    written = [normalizers.describe(name).written for name in normalizers.names()]
+    rules = ("model", *written)
+    figures = described(reproduction(lengths=(32, 64), choices=[CLOSEST], rules=rules))
+    for name in ("vanishing", "rules"):
+        all_can_be_read(draw(figures[name]), name)
 
 
 def test_files_the_overview_first_and_each_figure_as_svg_and_pdf(monkeypatch, tmp_path):

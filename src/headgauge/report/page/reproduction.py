@@ -198,7 +198,7 @@ def _behind(paper: dict[str, pl.DataFrame]) -> Part | None:
 def _figures(run: Reproduction) -> Part | None:
     tables = [run.paper[name] for name in ("fig2a", "fig2b", "fig2c", "fig3")]
     rules = {rule for frame in tables for rule in frame["rule"].unique()}
-    told = "; ".join(said for rule, said in names.RULE_NOTES.items() if rule in rules)
+    told = "; ".join(names.rule_notes(sorted(rules)))
     apart = f"Other rules are put on logits that were not trained for them: {told}." * bool(told)
     held = figures(page_figures(run.paper, list(run.scans), run.judging.chosen_on), apart)
     how = text(

@@ -8,7 +8,7 @@ import polars as pl
 
 from headgauge.registry.entry import GREY, Look
 from headgauge.registry.measures import CURVES, WEIGHT_BOUNDS, WEIGHTS
-from headgauge.registry.names import MODEL, RULE_NOTES, rules
+from headgauge.registry.names import MODEL, rule_notes, rules
 from headgauge.registry.published import PLATEAU
 from headgauge.report.captions import longest, span
 from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series, Switch
@@ -96,9 +96,8 @@ def rule_words(named: Sequence[str]) -> str:
     others = [name for name in named if name != MODEL]
     if not others:
         return "no other rule was put on the logits in this run"
-    told = f"{len(others)} other rules put on the same logits, no retraining"
-    notes = [RULE_NOTES[name] for name in others if name in RULE_NOTES]
-    return "; ".join([told, *notes])
+    many = f"{len(others)} other rule{'s' * (len(others) != 1)}"
+    return "; ".join([f"{many} put on the same logits, no retraining", *rule_notes(others)])
 
 
 def separability(paper: Tables) -> Figure:
