@@ -5,7 +5,7 @@ import math
 import statistics
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -18,6 +18,7 @@ from headgauge.comparison import RuleComparison
 from headgauge.errors import InputError
 from headgauge.measure import runner
 from headgauge.normalizers import get
+from headgauge.report.figure import Figure
 from headgauge.report.figures import figures
 from headgauge.report.page import page
 from model_families import case
@@ -179,7 +180,8 @@ def test_the_temperature_is_fitted_on_the_windows_behind(model: Any, found: Rule
 
 def test_one_number_for_each_layer_or_head(model: Any):
     rules = "ssmax:s=fit,ssmax:s=fit/layer,ssmax:s=fit/head"
-    found = headgauge.compare(model, tokens=_tokens(), rules=rules, **(SMALL | {"windows": 1}))
+    small: dict[str, Any] = SMALL | {"windows": 1}
+    found = headgauge.compare(model, tokens=_tokens(), rules=rules, **small)
     one, layers, heads = (
         found.tables["fits"].filter(rule=f"ssmax:s={scope}")
         for scope in ("fit", "fit/layer", "fit/head")
@@ -206,7 +208,7 @@ def test_one_number_for_each_layer_or_head(model: Any):
 def test_a_run_goes_on_to_the_same_bytes(
     model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    asked = SMALL | {"tokens": _tokens(), "rules": "sparsemax", "windows": 2}
+    asked: dict[str, Any] = SMALL | {"tokens": _tokens(), "rules": "sparsemax", "windows": 2}
     shares: list[float] = []
     whole = headgauge.compare(model, out=tmp_path / "whole", progress=shares.append, **asked)
     assert shares == sorted(shares)
@@ -285,17 +287,15 @@ def test_sides_are_scans(found: RuleComparison):
 @pytest.mark.usefixtures("unchecked")
 def test_mistakes_are_told_in_a_line(name: str, asked: dict[str, Any], said: str, tmp_path: Path):
     model = case(name, "eager" if name == "gptj" else "sdpa").model
-    out = {"out": tmp_path / "run"}
+    given: dict[str, Any] = SMALL | {"rules": "sparsemax", "out": tmp_path / "run"} | asked
     with pytest.raises(InputError, match=said) as raised:
-        headgauge.compare(model, tokens=_tokens(), **(SMALL | {"rules": "sparsemax"} | asked | out))
+        headgauge.compare(model, tokens=_tokens(), **given)
     assert "\n" not in str(raised.value)
     assert not (tmp_path / "run").exists()
 
 
 def test_fewer_windows_to_fit_on(model: Any):
-    found = headgauge.compare(
-        model, tokens=_tokens(4), rules=[get("softmax_one")], **(SMALL | {"windows": 3})
-    )
+    found = headgauge.compare(model, tokens=_tokens(4), rules=[get("softmax_one")], **SMALL)
     assert found.tables["fits"]["windows"].to_list() == [1]
     assert any("1 window behind those that are judged instead of 3" in n for n in found.notes())
 
@@ -313,7 +313,7 @@ def test_the_page_has_every_side_and_the_figures_every_rule(found: RuleCompariso
         assert compared["measures"]["entropy"][side][number] == pytest.approx(entropy, rel=1e-4)
     described = figures(found)
     assert list(described)[:3] == ["rules", "rule_curves", "map-softmax-temperature-fit"]
-    loss, *_ = described["rules"]().panels
+    loss: Any = cast(Figure, described["rules"]()).panels[0]
     assert loss.series[0].x == found.rules()["difference"].to_list()[1:]
     rows = found.rules().rows(named=True)[1:]
     bars = [each.x for each in loss.series[1:]]

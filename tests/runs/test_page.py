@@ -78,12 +78,12 @@ def test_a_table_row_is_one_line_with_three_cells(rendered):
 
 def test_what_names_a_head_is_explained_in_each_table(rendered):
     of_heads = [row for row in TABLES.values() if "occurrence" in frame_schema(row)]
-    assert rendered.count("| `module` | str | its name in the model |") == len(of_heads) == 13
+    assert rendered.count("| `module` | str | its name in the model |") == len(of_heads) == 15
 
 
 def test_what_names_a_choice_is_explained_in_each_table(rendered):
     rows = {*TABLES.values(), *PAPER_TABLES.values()}
     line = '| `scale` | str | Length of vectors: "unit" (brought to 1), "raw" (as it is) |'
-    assert rendered.count(line) == sum("scale" in frame_schema(row) for row in rows) == 7
+    assert rendered.count(line) == sum("scale" in frame_schema(row) for row in rows) == 8
     forms = '| `expected` | str | "printed" (false), '
     assert rendered.count(forms) == 3

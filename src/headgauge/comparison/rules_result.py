@@ -16,7 +16,7 @@ from headgauge.measure.bos_check import bos_notes
 from headgauge.measure.effects import standard_error
 from headgauge.measure.pass_times import PASS
 from headgauge.measure.requests import OWN
-from headgauge.normalizers import asked_rules
+from headgauge.normalizers import RULES, asked_rules
 from headgauge.runs.schema import RuleRow, frame_schema
 from headgauge.shown import Shown
 
@@ -163,8 +163,11 @@ class RuleComparison(runs.Run, Shown):
         return error * float(stats.t.isf((1 - LEVEL) / 2, row["windows"] - 1))
 
     def decided(self, row: Mapping[str, Any], number: str = "difference") -> str:
-        """ "better", "worse" or "undecided": whether the interval of a difference leaves out 0."""
+        """Whether the interval of a difference leaves out 0: "better" or "worse", else "undecided";
+        "the same" where no window differs at all."""
         reach = self.reach(row, number)
+        if row[number] == 0 and not reach:
+            return "the same"
         if reach is None or row[number] is None or abs(row[number]) <= reach:
             return "undecided"
         return "better" if row[number] < 0 else "worse"
@@ -214,8 +217,20 @@ class RuleComparison(runs.Run, Shown):
             found.append(f"{name} could not be measured: it is in no table of heads")
         broken = self.tables["rules"].filter(pl.col("loss").is_null())["rule"].to_list()
         found += [f"{text}: the loss is no number in some window" for text in broken]
+        found += self._ends()
         if len(self.manifest["units"]) < 2:
             found.append("one window: differences have no error, and nothing is decided")
+        return found
+
+    def _ends(self) -> list[str]:
+        """Fits that stopped at an end of the range they looked in."""
+        found, fits = [], self.tables["fits"]
+        for (text, name), own in fits.group_by("rule", "parameter", maintain_order=True):
+            fit, values = RULES[bare_name(str(text))].fits()[str(name)], own["value"]
+            ends = ((values - fit.low).abs() < 1e-9) | ((values - fit.high).abs() < 1e-9)
+            if ends.any():
+                few = "its number is" if len(values) == 1 else f"{ends.sum()} of its numbers are"
+                found.append(f"{text}: {few} at an end of the range, {fit.low:g} to {fit.high:g}")
         return found
 
     def caption(self) -> str:
@@ -251,6 +266,7 @@ class RuleComparison(runs.Run, Shown):
 
 _SAID = {
     "better": "Lower than that",
+    "the same": "The same",
     "undecided": "Not to be told from it",
     "worse": "Higher",
 }

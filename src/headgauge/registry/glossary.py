@@ -100,8 +100,8 @@ _COMPARED = {
 _RULES = {
     "rule": "What turns a row of logits into weights. The weights of the model were trained for "
     "its own; training with another could change every number.",
-    "paired difference": "The loss under a rule less that of the original model, window by window; its "
-    "error is the standard error of these differences over windows.",
+    "paired difference": "The loss under a rule less that of the original model, window by window; "
+    "its error is the standard error of these differences over windows.",
     "decided": "Better or worse where the 95 % interval of the difference leaves out 0; undecided "
     "elsewhere, and always with one window.",
     "KL": "Kullback and Leibler's divergence of the next token's probabilities under the rule from "

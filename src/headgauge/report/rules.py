@@ -103,6 +103,7 @@ def _signed_axis(values: Sequence[float | None]) -> Axis:
     ends = [math.asinh(end / linear) for end in (min(known), max(known))]
     room = 0.06 * (ends[1] - ends[0])
     low, high = linear * math.sinh(ends[0] - room), linear * math.sinh(ends[1] + room)
+    first += first < last  # beside zero there is no room
     powers = [10.0**power for power in range(first, last + 1, 1 + (last - first) // _TICKS)]
     ticks = [*(-power for power in reversed(powers)), 0.0, *powers]
     shown = tuple((at, f"{at:g}".replace("-", "−")) for at in ticks if low <= at <= high)
