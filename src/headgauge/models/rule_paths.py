@@ -42,7 +42,7 @@ def attend(
     plain = attention.plain
     own, others, factors = False, [], []
     for group in groups:
-        factor = 1.0 if group.rule is None else group.rule.factor_on_logits(attention.lengths())
+        factor = 1.0 if group.rule is None else group.rule.factor_on_logits(attention.lengths)
         if not isinstance(factor, Tensor) and factor == 1:
             own = True  # the model's own softmax, whatever shapes its logits
         elif factor is not None and plain:
