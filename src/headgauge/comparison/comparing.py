@@ -46,6 +46,7 @@ def compare(
     model = compared[0] if compared else "default"
     if isinstance(model, (ScanResult, str, Path)):
         single_run(model)
+    assert not isinstance(model, ScanResult)  # one alone was refused
     return compare_rules(model, tokens, asked, text=text, tokenizer=tokenizer, progress=progress)
 
 
