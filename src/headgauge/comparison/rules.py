@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import torch
 
 from headgauge import models
-from headgauge.comparison.rules_fits import calibration, fit_passes, fits_table
+from headgauge.comparison.rules_fits import calibration, fit_passes, fits_table, planned_rules
 from headgauge.comparison.rules_result import FITTED, RuleComparison, over_windows
 from headgauge.errors import InputError, whole, wholes
 from headgauge.measure.estimates import Estimate, estimate, pass_seconds
@@ -30,7 +30,7 @@ from headgauge.measure.requests import CurveRequest, Experiment, Task
 from headgauge.measure.runner import Progress, default_threads, run_plan
 from headgauge.measure.settings import TOP_NS, UnitSettings
 from headgauge.measure.unit import Source, settled
-from headgauge.normalizers import AskedRule, asked_rules, get
+from headgauge.normalizers import asked_rules, get
 from headgauge.options.commands import USUAL_RULES, CompareOptions
 from headgauge.runs import RULES, UnitKey
 from headgauge.runs.schema import COMPARED
@@ -75,10 +75,6 @@ class RuleSettings(UnitSettings):
         super().__post_init__()
         fitting = tuple(n for n in self.top_ns if n < self.length)
         object.__setattr__(self, "top_ns", fitting)
-
-    @property
-    def asked(self) -> tuple[AskedRule, ...]:
-        return asked_rules(self.rules)
 
 
 def rule_settings(asked: CompareOptions) -> RuleSettings:
@@ -152,23 +148,23 @@ def run_rules(
     plan: Plan, out: str | Path | None, progress: Progress | None = None
 ) -> RuleComparison:
     """Do what is not done yet of a comparison."""
-    if progress is not None:
-        share = _fit_share(plan)
-        making = partial(fits_table, progress=lambda done: progress(share * done))
-        once = replace(plan.experiment, once=lambda settings: {"fits": making})
-        plan, units = replace(plan, experiment=once), progress
-        progress = lambda done: units(share + (1 - share) * done)  # noqa: E731
-    return RuleComparison.of(run_plan(plan, out, 1, progress))
+    if progress is None:
+        return RuleComparison.of(run_plan(plan, out))
+    share, told = _fit_share(plan), progress
+    making = partial(fits_table, progress=lambda done: told(share * done))
+    experiment = replace(plan.experiment, once=lambda settings: {"fits": making})
+    plan = replace(plan, experiment=experiment)
+    return RuleComparison.of(run_plan(plan, out, 1, lambda done: told(share + (1 - share) * done)))
 
 
 def _fit_share(plan: Plan) -> float:
     """About how much of the work the fits are."""
-    fits, rules = fit_passes(plan), len(plan.settings.rules)
+    fits, rules = fit_passes(plan), len(planned_rules(plan))
     return fits / (fits + (4 + 12 * rules) * len(plan.units))
 
 
 def rules_estimate(plan: Plan) -> Estimate:
     """What a comparison needs: the measured passes, the fits and the timed passes."""
-    found, length, rules = estimate(plan), plan.settings.length, len(plan.settings.rules)
+    found, length, rules = estimate(plan), plan.settings.length, len(planned_rules(plan))
     passes = fit_passes(plan) + (1 + ROUNDS) * (2 + rules)
     return replace(found, seconds=found.seconds + passes * pass_seconds(plan, length))

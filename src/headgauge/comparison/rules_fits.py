@@ -20,9 +20,9 @@ from torch import Tensor
 
 from headgauge import models
 from headgauge.measure.measuring import Progress
-from headgauge.measure.placed import PlacedRule, Values, put, with_values
+from headgauge.measure.placed import Place, PlacedRule, Values, put, with_values
 from headgauge.measure.plan import Plan
-from headgauge.normalizers import RULES, AskedRule, Fit
+from headgauge.normalizers import RULES, AskedRule, Fit, Normalizer, asked_rules
 from headgauge.runs.schema import FitRow, frame_schema
 
 GRID = 9  # values, evenly over the range
@@ -36,6 +36,11 @@ _BACKWARD = 2  # passes that a gradient costs beside its own
 Choice = dict[tuple[str, int | None, int | None], float]
 
 
+def planned_rules(plan: Plan) -> tuple[AskedRule, ...]:
+    """The rules that a plan puts into its model."""
+    return asked_rules(plan.task(plan.units[0]).rules)
+
+
 def calibration(plan: Plan) -> list[Tensor]:
     """The windows that parameters are fitted on: as many as are judged, or as there are."""
     return plan.reading.following(plan.settings, fewer=True)
@@ -44,7 +49,7 @@ def calibration(plan: Plan) -> list[Tensor]:
 def fit_passes(plan: Plan) -> int:
     """About how many passes of the model the fits take."""
     windows, passes = len(calibration(plan)), 0
-    for rule in plan.settings.asked:  # pyright: ignore[reportAttributeAccessIssue]
+    for rule in planned_rules(plan):
         turns = 1 if len(rule.fitted) == 1 else TURNS
         passes += turns * len(rule.fitted) * (GRID + (AGAIN + REFINED) * windows)
         if set(rule.fitted.values()) - {"model"}:
@@ -56,7 +61,7 @@ def fits_table(plan: Plan, progress: Progress | None = None) -> pl.DataFrame:
     """The table `fits` of a run."""
     rows: list[dict[str, Any]] = []
     search = Search(plan, calibration(plan), fit_passes(plan), progress)
-    for rule in plan.settings.asked:  # pyright: ignore[reportAttributeAccessIssue]
+    for rule in planned_rules(plan):
         if rule.fitted:
             rows += search.fit(rule)
     return pl.DataFrame(rows, schema=frame_schema(FitRow))
@@ -77,7 +82,7 @@ class Search:
         """The rows of a rule: its values, and the loss before and after."""
         before_passes = self.passes
         ranges = {name: RULES[rule.name].fits()[name] for name in rule.fitted}
-        start = {(name, None, None): first_value(fit) for name, fit in ranges.items()}
+        start: Choice = {(name, None, None): first_value(fit) for name, fit in ranges.items()}
         before = self.loss(rule, start)
         found, after = self._one_number(rule, ranges, start, before)
         spread = {name: scope for name, scope in rule.fitted.items() if scope != "model"}
@@ -114,7 +119,7 @@ class Search:
         self, tried: Callable[[float, list[Tensor]], float], here: float | None
     ) -> tuple[float, float]:
         """Where on the range the loss is lowest, and how low; near `here`, or anywhere."""
-        width, seen = 1 / (GRID - 1), {}
+        width, seen = 1 / (GRID - 1), dict[float, float]()
 
         def watched(u: float) -> float:
             seen[float(u)] = tried(float(u), self.windows)
@@ -125,8 +130,8 @@ class Search:
             # Brent's method never tries the ends of a range: here they are.
             for u in sorted(first, key=first.__getitem__)[:AGAIN]:
                 watched(u)
-            here = min(seen, key=seen.__getitem__)
-        ends = max(0.0, here - width), min(1.0, here + width)
+        middle = min(seen, key=seen.__getitem__) if here is None else here
+        ends = max(0.0, middle - width), min(1.0, middle + width)
         how = {"xatol": 1e-3, "maxiter": REFINED}
         minimize_scalar(watched, bounds=ends, method="bounded", options=how)
         u = min(seen, key=seen.__getitem__)
@@ -155,7 +160,7 @@ class Search:
 
         def now() -> PlacedRule:
             made = {name: value(ranges[name], share) for name, share in shares.items()}
-            rows = {
+            rows: dict[Place, Normalizer] = {
                 (layer, None): rule.rule(**fixed, **{name: made[name][row] for name in made})
                 for row, layer in enumerate(layers)
             }

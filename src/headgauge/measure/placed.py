@@ -80,7 +80,8 @@ def put(loaded: models.LoadedModel, rule: PlacedRule, settings: UnitSettings) ->
             stack.enter_context(models.swap(loaded, rule.one, **where))
         elif all(head is None for _, head in rule.rules):
             for (layer, _), own in rule.rules.items():
-                swapped = models.swap(loaded, own, layers=[layer], heads=settings.heads)
+                layers = None if layer is None else [layer]
+                swapped = models.swap(loaded, own, layers=layers, heads=settings.heads)
                 stack.enter_context(swapped)
         else:
             layers = settings.layers or range(len(models.attention_modules(loaded.model)))

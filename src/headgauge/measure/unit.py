@@ -123,7 +123,7 @@ def _measured(
         tokens=len(unit.ids),
         start=unit.start,
         unseen=[*made.unseen, *swapped.unseen],
-        distrusted=made.distrusted | swapped.distrusted,
+        distrusted={**made.distrusted, **swapped.distrusted},
         tapped=made.measurer.tapped,
         bos_losses=bos_losses,
         seconds={name: round(value, 3) for name, value in seconds.items()} | passes,
