@@ -14,6 +14,7 @@ from headgauge.registry.published import CHOICE
 from headgauge.runs import dynamics_schema, paper_schema, schema
 from headgauge.runs.layouts import (
     ABLATION,
+    REMEDY,
     REPRODUCTION,
     SCAN,
     SIMULATION,
@@ -45,7 +46,7 @@ _EXPLAINED = {
     dynamics_schema.GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     dynamics_schema.SwarmRow: ("dim", "weights", "seeds"),
 }
-_LAYOUTS = (SCAN, ABLATION, VALIDATION, REPRODUCTION, SIMULATION)
+_LAYOUTS = (SCAN, ABLATION, REMEDY, VALIDATION, REPRODUCTION, SIMULATION)
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
     "str": r"\b(Vectors|How|Scale|Keys|Seen|Side|SpanKind|Logits|Panel|Expected|Weights|Scheme"

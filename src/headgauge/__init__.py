@@ -11,6 +11,7 @@
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
+    headgauge.remedy(loaded)                    # what do the verdicts' remedies do?
     headgauge.read_run("runs/mine")             # any of these, from its folder
     headgauge.export("runs/mine", "csv")        # a scan in the forms that other tools load
 
@@ -21,6 +22,7 @@
 the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.models` loads a model and
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
 `headgauge.ablation` takes them out, `headgauge.validation` tests verdicts against that,
+`headgauge.remedies` tries what verdicts recommend,
 `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found,
 `headgauge.report` draws it and `headgauge.exports` hands it on.
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         normalizers,
         paper,
         particles,
+        remedies,
         report,
         runs,
         scanning,
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from headgauge.models import ablated, load
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
+    from headgauge.remedies import remedy
     from headgauge.report.figures import draw, plot
     from headgauge.scanning import scan
     from headgauge.simulation import simulate
@@ -79,6 +83,8 @@ __all__ = [
     "particles",
     "plot",
     "read_run",
+    "remedies",
+    "remedy",
     "report",
     "reproduce",
     "runs",
@@ -99,6 +105,7 @@ _FUNCTIONS = {
     "load": "models",
     "plot": "report.figures",
     "read_run": "reading",
+    "remedy": "remedies",
     "reproduce": "paper",
     "scan": "scanning",
     "simulate": "simulation",
@@ -114,6 +121,7 @@ def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         if name in (
             "read_run",
+            "remedy",
             "reproduce",
             "scan",
             "simulate",

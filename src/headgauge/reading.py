@@ -4,6 +4,7 @@ from pathlib import Path
 
 from headgauge.ablation import Ablation
 from headgauge.paper.result import Reproduction
+from headgauge.remedies import Remedies
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
 from headgauge.validation import Validation
@@ -11,8 +12,8 @@ from headgauge.validation import Validation
 
 def read_run(
     folder: str | Path,
-) -> ScanResult | Ablation | Validation | Reproduction | Simulation:
+) -> ScanResult | Ablation | Validation | Remedies | Reproduction | Simulation:
     """What a command left there; nothing is computed again."""
-    others = (Simulation, Reproduction, Validation, Ablation)
+    others = (Simulation, Reproduction, Validation, Remedies, Ablation)
     kind = next((each for each in others if each.is_in(folder)), ScanResult)
     return kind.load(folder)

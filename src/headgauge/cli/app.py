@@ -13,6 +13,7 @@ from headgauge.cli import (
     claims,
     export,
     normalizers,
+    remedy,
     report,
     reproduce,
     scan,
@@ -24,6 +25,7 @@ from headgauge.cli.process import printable
 from headgauge.errors import InputError
 from headgauge.options.commands import (
     AblateOptions,
+    RemedyOptions,
     ReproduceOptions,
     ScanOptions,
     SimulateOptions,
@@ -52,6 +54,7 @@ app.command("scan")(command(ScanOptions, scan.run))
 app.command("ablate")(command(AblateOptions, ablate.run))
 app.command("reproduce")(command(ReproduceOptions, reproduce.run))
 app.command("validate")(command(ValidateOptions, validate.run))
+app.command("remedy")(command(RemedyOptions, remedy.run))
 app.command("simulate")(command(SimulateOptions, simulate.run))
 app.command("report")(report.command)
 app.command("export")(export.command)

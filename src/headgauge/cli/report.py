@@ -20,7 +20,7 @@ def command(
         bool,
         typer.Option(
             "--markdown",
-            help="Print the tables of a reproduction or validation as Markdown instead of drawing.",
+            help="Print the tables of a reproduction, validation or remedies as Markdown.",
         ),
     ] = False,
     plain: Annotated[bool, typer.Option("--plain", help=PLAIN)] = False,
@@ -33,8 +33,10 @@ def command(
     from headgauge.ablation import Ablation
     from headgauge.paper.result import Reproduction
     from headgauge.reading import read_run
+    from headgauge.remedies import Remedies
     from headgauge.report.figures import draw
     from headgauge.report.paper_tables import paper_markdown
+    from headgauge.report.remedy_tables import remedy_markdown
     from headgauge.report.validation_tables import validation_markdown
     from headgauge.scanning import read_thresholds
     from headgauge.simulation import Simulation
@@ -44,9 +46,12 @@ def command(
         if Validation.is_in(folder):
             print(printable(validation_markdown(Validation.load(folder))))
             return
+        if Remedies.is_in(folder):
+            print(printable(remedy_markdown(Remedies.load(folder))))
+            return
         if not Reproduction.is_in(folder):
             raise InputError(
-                f"{folder} has no tables for Markdown: headgauge reproduce and headgauge validate "
+                f"{folder} has no tables for Markdown: headgauge reproduce, validate and remedy "
                 "leave some"
             )
         found = Reproduction.load(folder)
@@ -59,6 +64,11 @@ def command(
         if isinstance(run, (Simulation, Ablation)):
             what = "a simulation" if isinstance(run, Simulation) else "an ablation"
             raise InputError(f"{folder}: {what} has no verdicts that thresholds could change")
+        if isinstance(run, Remedies):
+            raise InputError(
+                f"{folder}: remedies were tried on the heads that its thresholds named; try them "
+                "again with others"
+            )
         if isinstance(run, Validation):
             raise InputError(
                 f"{folder}: a validation has tested the thresholds it was made with; its scans in "

@@ -12,6 +12,7 @@ from headgauge.cli.output import print_json, size, stdout
 if TYPE_CHECKING:
     from headgauge.ablation import Ablation
     from headgauge.paper import Reproduction
+    from headgauge.remedies import Remedies
     from headgauge.scanning import Estimate, ScanResult
     from headgauge.simulation import Simulation
     from headgauge.validation import Validation
@@ -97,6 +98,19 @@ def validation_document(result: "Validation", drawn: list[Path]) -> dict[str, An
         "notes": result.notes(),
         "decided": result.decided().to_dicts(),
         **{name: table.to_dicts() for name, table in result.tables.items()},
+    }
+
+
+def remedy_document(result: "Remedies", drawn: list[Path]) -> dict[str, Any]:
+    return {
+        "warnings": result.warnings(),
+        "folder": str(result.folder),
+        "page": str(drawn[0]),
+        "stands_on": result.stands(),
+        "finding": result.finding(),
+        "notes": result.notes(),
+        **{name: table.to_dicts() for name, table in result.tables.items() if name != "numbers"},
+        "heads": result.heads().to_dicts(),
     }
 
 
@@ -188,6 +202,19 @@ def show_validation(result: "Validation", drawn: list[Path]) -> None:
     _lines([result.finding(), *result.notes()])
     kept = f"validation/ ({len(result.tables)} tables)", f"parts/ ({len(result.parts)} scans)"
     _show_files(result.folder, drawn, *kept, "manifest.json", "figures/ (1)")
+
+
+def show_remedies(result: "Remedies", drawn: list[Path]) -> None:
+    """What it stands on, what remedies did, what cannot be tried, where to look on."""
+    from headgauge.report.remedy_tables import remedy_tables
+
+    _show_warnings(result.warnings())
+    _lines(result.stands())
+    for table in remedy_tables(result):
+        stdout().print(table)
+    _lines([result.finding(), *result.notes()])
+    kept = f"remedies/ ({len(result.tables)} tables)"
+    _show_files(result.folder, drawn, kept, "manifest.json", "figures/ (1)")
 
 
 def show_simulation(result: "Simulation", drawn: list[Path]) -> None:

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from torch import Tensor
 
@@ -28,6 +28,7 @@ Tokens = (
     str | Path | models.SourceText | Documents | Tensor | Sequence[Any] | Mapping[str, Any] | None
 )
 Seen = models.SourceText | Documents | Tensor | tuple[Tensor, ...] | str | None
+Settings = TypeVar("Settings", bound=UnitSettings)
 Window = tuple[int, Tensor]  # the token it starts at, its ids
 
 
@@ -112,13 +113,19 @@ class Reading:
 
     def following(self, settings: UnitSettings) -> list[Tensor]:
         """As many windows behind those that are read; none where there are not as many."""
+        rest, later = self.behind(settings)
+        if rest.room(later) < settings.windows:
+            return []
+        return [ids[: settings.length] for _, ids in rest.windows(later)[0]]
+
+    def behind(self, settings: Settings) -> "tuple[Reading, Settings]":
+        """What is left behind the windows that these settings read, and the settings that read on
+        there."""
         if self.running:
             read = settings.windows * (settings.length - self.edges.bos.put)
-            later = replace(settings, offset=settings.offset + read)
-            enough = self.room(later) >= settings.windows
-            return [ids for _, ids in self.windows(later)[0]] if enough else []
-        rows = self.rows[settings.windows : 2 * settings.windows]
-        return [row[: settings.length] for row in rows] if len(rows) == settings.windows else []
+            return self, replace(settings, offset=settings.offset + read)
+        rows, texts = (each[settings.windows :] for each in (self.rows, self.texts))
+        return replace(self, rows=rows, texts=texts), settings
 
     def windows(self, settings: UnitSettings) -> tuple[list[Window], list[str]]:
         """The windows, and what is to be said of them. Of rows the first, no longer than L."""

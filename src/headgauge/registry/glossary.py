@@ -2,7 +2,8 @@
 
 from typing import Literal, NamedTuple
 
-Kind = Literal["scan", "reproduction", "simulation", "validation"]  # of a run, and so of its page
+# Of a run, and so of its page.
+Kind = Literal["scan", "reproduction", "simulation", "validation", "remedy"]
 
 INTRODUCTION: dict[Kind, str] = {
     "scan": "An attention head gives every token weights on the tokens it sees and passes on their "
@@ -17,6 +18,10 @@ INTRODUCTION: dict[Kind, str] = {
     "validation": "What a head is worth can be measured: its output is replaced by its mean, and "
     "the loss rises. This page holds every number, verdict and role of the heads against that "
     "rise, on text that was not used to choose a line, and says which of them foretell it.",
+    "remedy": "A verdict comes with a remedy. This page puts each into the heads that have the "
+    "verdict, without training, and shows what it did: to the loss on text that named no head and "
+    "chose no parameter, to the number behind the verdict, and beside random heads of the same "
+    "layers.",
 }
 
 
@@ -80,11 +85,22 @@ _WORTH = {
     "control": "As many random heads of the same layers as a verdict names.",
     "balanced accuracy": "The mean of the shares that are told rightly, of either kind.",
 }
+_TRIED = {
+    "change of the loss": "The loss under the remedy, in nats per token, less that of the model as "
+    "it is, on the same windows.",
+    "candidate": "A rule with its parameters. Where a remedy has several, the one with the least "
+    "loss on a few windows is judged on others.",
+    "random heads": "As many others of the same layers, without the verdict, that get the same "
+    "remedy; a draw is one such set.",
+    "mean": "The head is taken out: its mean over other windows stands in its place.",
+    "interval": "So wide that the intervals of all remedies of the run hold at once, with 95 %.",
+}
 _TOLD: tuple[tuple[tuple[Kind, ...], dict[str, str]], ...] = (
     (("scan", "reproduction"), _HEADS),
     (("reproduction",), _PAPER),
     (("simulation",), _SPHERE),
     (("validation",), _WORTH),
+    (("remedy",), _TRIED),
 )
 GLOSSARY = tuple(Term(term, words, pages) for pages, told in _TOLD for term, words in told.items())
 

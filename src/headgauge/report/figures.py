@@ -14,6 +14,7 @@ from matplotlib.figure import Figure as Drawn
 from headgauge.ablation import Ablation
 from headgauge.errors import InputError
 from headgauge.paper.result import Reproduction
+from headgauge.remedies import Remedies
 from headgauge.report import drawing
 from headgauge.report.curves import curves_figure, head_figure
 from headgauge.report.dynamics import depth, over_time, rows, sphere
@@ -23,17 +24,19 @@ from headgauge.report.figure_files import save_words
 from headgauge.report.head_maps import ON_REQUEST, head_maps, spans_figure
 from headgauge.report.page import page, write_page
 from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
+from headgauge.report.remedy_figure import remedy_figure
 from headgauge.report.validation_figure import validation_figure
 from headgauge.scanning.result import ScanResult
 from headgauge.simulation.result import SOURCE, Simulation
 from headgauge.validation import Validation
 
 Makers = dict[str, Callable[[], Figure | Drawn]]
-Result = ScanResult | Reproduction | Simulation | Validation
+Result = ScanResult | Reproduction | Simulation | Validation | Remedies
 _NOT_DRAWN = (
     "an ablation has tables and nothing to draw: read its effects, or scan with effects "
     "(--effects) to have them on a page"
 )
+_WITHOUT_HEADS = {Simulation: "simulation", Validation: "validation", Remedies: "remedy"}
 _TABLES = {  # by figure of a simulation: its table, and what describes it
     "gamma": ("curves", over_time.gamma_figure),
     "swarms": ("swarms", over_time.swarms_figure),
@@ -52,6 +55,8 @@ def figures(result: Result, text: str | None = None, plain: bool = False) -> Mak
         return _scan_figures(result)
     if isinstance(result, Validation):
         return {"validation": partial(validation_figure, result, result.caption())}
+    if isinstance(result, Remedies):
+        return {"remedies": partial(remedy_figure, result, result.caption())}
     text = next(iter(result.scans)) if text is None else text
     if text not in result.scans:
         raise InputError(f"no text named {text!r} here; there are {', '.join(result.scans)}")
@@ -106,8 +111,8 @@ def plot(
     "effects" (against every measure) and "curves", a line over N for each head; of a reproduction
     "paper", "fig1" to "fig4", "vanishing", "choices", "rules" too, on a `text` (the first unless
     named); of a simulation "dynamics", "gamma", "swarms", "phase", "rates", "collapse" and
-    "sphere", its end; of a validation "validation". `module` tells attention in one layer apart.
-    `plain` is without the small print.
+    "sphere", its end; of a validation "validation", of tried remedies "remedies". `module` tells
+    attention in one layer apart. `plain` is without the small print.
     """
     if isinstance(result, Ablation):
         raise InputError(_NOT_DRAWN)
@@ -118,8 +123,8 @@ def plot(
             raise InputError(f"no figure named {layer!r} here; there are {', '.join(found)}")
         made = found[layer]()
         return drawing.draw(made, plain) if isinstance(made, Figure) else made
-    if isinstance(result, (Simulation, Validation)):
-        kind = "simulation" if isinstance(result, Simulation) else "validation"
+    if isinstance(result, (Simulation, Validation, Remedies)):
+        kind = _WITHOUT_HEADS[type(result)]
         raise InputError(f"a {kind} has no heads; its figures are {', '.join(figures(result))}")
     if isinstance(result, Reproduction):
         result = result.scan if text is None else result.scans[text]
@@ -128,7 +133,7 @@ def plot(
 
 
 def save_figures(
-    result: ScanResult | Simulation | Validation,
+    result: ScanResult | Simulation | Validation | Remedies,
     folder: Path,
     first: int | None = None,
     plain: bool = False,

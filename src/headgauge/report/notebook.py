@@ -13,11 +13,13 @@ import polars as pl
 
 from headgauge.paper.result import Reproduction
 from headgauge.registry.names import mark
+from headgauge.remedies import Remedies
 from headgauge.report.dynamics_tables import simulation_tables
 from headgauge.report.figure import HeatMap
 from headgauge.report.head_grid import head_grid
 from headgauge.report.head_maps import at_longest, mark_map
 from headgauge.report.paper_tables import claims_table
+from headgauge.report.remedy_tables import remedy_tables
 from headgauge.report.table import FAINT
 from headgauge.report.tables import heads_table
 from headgauge.report.validation_tables import validation_tables
@@ -70,10 +72,17 @@ def _validation(result: Validation) -> str:
     return _fragment([*map(_line, result.stands()), *tables], result.warnings())
 
 
+def _remedies(result: Remedies) -> str:
+    """What they stand on; what each did to the loss and to the verdict."""
+    tables = [table.html() for table in remedy_tables(result)[:2]]
+    return _fragment([*map(_line, result.stands()), *tables], result.warnings())
+
+
 HTML[ScanResult] = scan_html
 HTML[Reproduction] = _reproduction
 HTML[Simulation] = _simulation
 HTML[Validation] = _validation
+HTML[Remedies] = _remedies
 
 
 def _fragment(parts: Sequence[str], warnings: Sequence[str]) -> str:

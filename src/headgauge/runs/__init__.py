@@ -22,6 +22,7 @@ with `RunFolder`, by units or by tables:
 
 from headgauge.runs.layouts import (
     ABLATION,
+    REMEDY,
     REPRODUCTION,
     SCAN,
     SIMULATION,
@@ -37,6 +38,7 @@ from headgauge.runs.units import UnitKey, UnitTables, begun_units, write_unit
 
 __all__ = [
     "ABLATION",
+    "REMEDY",
     "REPRODUCTION",
     "SCAN",
     "SIMULATION",

@@ -5,9 +5,10 @@ ABLATION      DIR/TABLE.parquet           the loss without each head
 REPRODUCTION  DIR/paper/TABLE.parquet     what the paper's figures show on all texts
 SIMULATION    DIR/dynamics/TABLE.parquet  tokens as particles
 VALIDATION    DIR/validation/TABLE.parquet  scores of heads beside their effects
+REMEDY        DIR/remedies/TABLE.parquet  what a verdict's remedy does
 
 A reproduction has a SCAN of each text in texts/NAME (`text_folder`), a validation one of each part
-in parts/NAME.
+in parts/NAME, tried remedies that of their model in scan/ unless they were given one.
 """
 
 import math
@@ -23,6 +24,7 @@ import polars as pl
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import Data, Facts, Model, Splits
 from headgauge.runs.paper_schema import PAPER_TABLES
+from headgauge.runs.remedy_schema import REMEDY_TABLES
 from headgauge.runs.schema import HEAD, ON_REQUEST, TABLES, EffectRow, MeanRow
 from headgauge.runs.validation_schema import VALIDATION_TABLES
 
@@ -69,6 +71,15 @@ class _ShownSettings(TypedDict):
     beta: float
     horizon: float
     seeds: int
+
+
+class _TriedSettings(TypedDict):
+    """The settings that figures and page of tried remedies show."""
+
+    lengths: list[int]
+    windows: int
+    calibration: int
+    draws: int
 
 
 class _AblatedSettings(TypedDict):
@@ -126,4 +137,10 @@ SIMULATION = Layout(
 )
 VALIDATION = Layout(
     "validation", VALIDATION_TABLES, "validation", needs={"settings": _AblatedSettings}
+)
+REMEDY = Layout(
+    "remedy",
+    REMEDY_TABLES,
+    "remedies",
+    needs={"settings": _TriedSettings, "model": Model, "data": Data, "splits": Splits},
 )

@@ -1,7 +1,7 @@
 """report.html: a run as one page that needs nothing but a browser.
 
 scanning, reproduction,          what the page of each kind of result has, section by section
-simulation, validation
+simulation, validation, remedies
 heads                            the heads: map, list, curves, samples
 parts, values                    what sections are made of, and numbers as JSON
 document                         all of it in one file, with the scripts and styles in `assets/`
@@ -11,8 +11,10 @@ from pathlib import Path
 
 from headgauge.atomic import one_line, whole_file
 from headgauge.paper import Reproduction
+from headgauge.remedies import Remedies
 from headgauge.report.page.document import page_bytes
 from headgauge.report.page.parts import Page
+from headgauge.report.page.remedies import remedy_page
 from headgauge.report.page.reproduction import reproduction_page
 from headgauge.report.page.scanning import scan_page
 from headgauge.report.page.simulation import simulation_page
@@ -22,12 +24,14 @@ from headgauge.simulation import Simulation
 from headgauge.validation import Validation
 
 
-def page(result: ScanResult | Reproduction | Simulation | Validation) -> Page:
+def page(result: ScanResult | Reproduction | Simulation | Validation | Remedies) -> Page:
     """What the page of a result shows."""
     if isinstance(result, Reproduction):
         return reproduction_page(result)
     if isinstance(result, Validation):
         return validation_page(result)
+    if isinstance(result, Remedies):
+        return remedy_page(result)
     return simulation_page(result) if isinstance(result, Simulation) else scan_page(result)
 
 
