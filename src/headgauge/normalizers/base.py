@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
@@ -23,6 +23,7 @@ class Facts:
     formula: str
     source: str
     parameters: dict[str, Any]
+    fits: dict[str, "Fit"]
     sums_to_one: bool
     sparse: bool
     form_f: bool
@@ -41,9 +42,34 @@ class Facts:
         return ", ".join(word for word, holds in words.items() if holds) or "–"
 
 
-def limited(default: Number, wanted: str, holds: Callable[[Any], bool | Tensor]) -> Any:
-    """A parameter that must be what `wanted` says, which is where `holds` is true."""
-    return field(default=default, metadata={"wanted": wanted, "holds": holds})
+@dataclass(frozen=True)
+class Fit:
+    """Where a fit looks for a parameter: from `low` to `high`, evenly or evenly on the logarithm.
+
+    `unchanged`, with the rule's other parameters at theirs, leaves the logits as they are: softmax
+    itself where the rule has it, else its plain form (1.5-entmax of ASEntmax). None where there is
+    no such value.
+    """
+
+    low: float
+    high: float
+    scale: Literal["linear", "log"] = "linear"
+    unchanged: float | None = None
+
+
+def limited(
+    default: Number, wanted: str, holds: Callable[[Any], bool | Tensor], fit: Fit | None = None
+) -> Any:
+    """A parameter that must be what `wanted` says, which is where `holds` is true.
+
+    With a `fit` it can be fitted and learned, so that it may be a tensor too.
+    """
+    return field(default=default, metadata={"wanted": wanted, "holds": holds, "fit": fit})
+
+
+def free(default: Number | None, fit: Fit) -> Any:
+    """A parameter that may be any number, and where a fit looks for it."""
+    return field(default=default, metadata={"fit": fit})
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +87,8 @@ class Normalizer:
     - `form_f`: weights_i = F(logits_i, θ)/Σ_j F(logits_j, θ), where θ may contain n;
     - `uses_length`: n (or the position) enters the formula.
 
-    Its parameters are fields, `limited` where not every number will do. A rule implements
+    Its parameters are fields, `limited` where not every number will do; those with a `Fit` can be
+    fitted and learned. A rule implements
     `_weights` and `_jacobian` on prepared rows.
     """
 
@@ -88,7 +115,7 @@ class Normalizer:
 
     def _check_limits(self) -> None:
         for each in fields(self):
-            if each.metadata:
+            if "holds" in each.metadata:
                 holds = torch.as_tensor(each.metadata["holds"](getattr(self, each.name)))
                 if not bool(holds.all()):  # NaN never passes
                     raise self._refusal(each.name, each.metadata["wanted"])
@@ -155,12 +182,19 @@ class Normalizer:
         raise NotImplementedError
 
     @classmethod
+    def fits(cls) -> dict[str, Fit]:
+        """The parameters that can be fitted and learned, and where to look for them."""
+        found = {each.name: each.metadata.get("fit") for each in fields(cls)}
+        return {name: fit for name, fit in found.items() if fit is not None}
+
+    @classmethod
     def facts(cls) -> Facts:
         """The class-level facts and the parameters with their defaults."""
         named = ("name", "formula", "source", "sums_to_one", "sparse", "form_f", "uses_length")
         return Facts(
             **{name: getattr(cls, name) for name in named},
             parameters={each.name: each.default for each in fields(cls)},
+            fits=cls.fits(),
             jacobian_bound=cls.jacobian_bound_text,
         )
 

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headgauge.normalizers.base import Normalizer, largest, limited
+from headgauge.normalizers.base import Fit, Normalizer, free, largest, limited
 from headgauge.normalizers.entmax_function import entmax_jacobian, entmax_weights
 from headgauge.normalizers.jacobian import Jacobian
 from headgauge.normalizers.rows import PerRow, Rows
@@ -35,7 +35,10 @@ class Entmax(Normalizer):
     )
 
     alpha: PerRow = limited(
-        1.5, "from 1 (softmax) to 2 (sparsemax)", lambda alpha: (alpha >= 1) & (alpha <= 2)
+        1.5,
+        "from 1 (softmax) to 2 (sparsemax)",
+        lambda alpha: (alpha >= 1) & (alpha <= 2),
+        Fit(1.0, 2.0, unchanged=1.0),
     )
 
     def _weights(self, rows: Rows) -> Tensor:
@@ -95,9 +98,9 @@ class ASEntmax(Normalizer):
     uses_length = True
     jacobian_bound_text = "< |δ + β(log n)^γ|, approached as n → ∞"
 
-    beta: PerRow = 1.0
-    gamma: PerRow = 1.0
-    delta: PerRow = 1.0
+    beta: PerRow = free(1.0, Fit(0.0, 2.0, unchanged=0.0))
+    gamma: PerRow = free(1.0, Fit(-2.0, 2.0, unchanged=1.0))  # with β = 0 any γ does
+    delta: PerRow = free(1.0, Fit(0.1, 10.0, "log", unchanged=1.0))
 
     def _factor(self, length: Tensor) -> Tensor:
         logarithm = length.clamp(min=2.0).log()

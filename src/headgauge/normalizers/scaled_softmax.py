@@ -8,9 +8,11 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
-from headgauge.normalizers.base import Normalizer, largest, limited
+from headgauge.normalizers.base import Fit, Normalizer, free, largest, limited
 from headgauge.normalizers.jacobian import Jacobian, symmetric
 from headgauge.normalizers.rows import Number, PerRow, Rows
+
+_TEMPERATURE = Fit(0.1, 10.0, "log", unchanged=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class Softmax(ScaledSoftmax):
     source = "–"
     jacobian_bound_text = "1/(2T), attained"
 
-    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0)
+    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0, _TEMPERATURE)
 
     def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return 1.0 / self.temperature
@@ -78,8 +80,9 @@ class SSMax(ScaledSoftmax):
     uses_length = True
     jacobian_bound_text = "|s·log n + b|/2, attained; grows with n"
 
-    s: PerRow = 1.0
-    b: PerRow = 0.0
+    # Alone, s has its no change near 1/log n: .2 for n = 150, .1 for n = 20,000.
+    s: PerRow = free(1.0, Fit(0.01, 1.0, "log", unchanged=0.0))
+    b: PerRow = free(0.0, Fit(-2.0, 4.0, unchanged=1.0))
 
     def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return self.s * n.log() + self.b
@@ -161,7 +164,7 @@ class TopK(ScaledSoftmax):
     jacobian_bound_text = "1/(2T) while the kept keys stay the same; jumps at ties"
 
     k: int = limited(8, "a whole number from 1", lambda k: isinstance(k, Integral) and int(k) > 0)
-    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0)
+    temperature: PerRow = limited(1.0, "positive", lambda T: T > 0, _TEMPERATURE)
 
     def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return 1.0 / self.temperature

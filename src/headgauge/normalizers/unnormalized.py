@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from headgauge.normalizers.base import Normalizer, limited
+from headgauge.normalizers.base import Fit, Normalizer, free, limited
 from headgauge.normalizers.jacobian import Jacobian, nonzero, symmetric
 from headgauge.normalizers.rows import Number, PerRow, Rows
 
@@ -25,7 +25,7 @@ class Sigmoid(Normalizer):
     uses_length = True
     jacobian_bound_text = "¼, attained"
 
-    bias: PerRow | None = None
+    bias: PerRow | None = free(None, Fit(-16.0, 4.0))
 
     def _shifted(self, rows: Rows) -> Tensor:
         bias = -rows.length.log() if self.bias is None else self.bias
@@ -60,18 +60,24 @@ class ReLU(Normalizer):
     jacobian_bound_text = "n^(−a), attained"
 
     # Not below 0, so that no weight is above its logit.
-    exponent: Number = limited(1.0, "zero or positive", lambda a: a >= 0)
+    exponent: PerRow = limited(1.0, "zero or positive", lambda a: a >= 0, Fit(0.0, 2.0))
 
     def _weights(self, rows: Rows) -> Tensor:
-        return torch.relu(rows.seen) * rows.length.pow(-self.exponent).unsqueeze(-1)
+        return torch.relu(rows.seen) * self._share(rows)
 
     def _jacobian(self, rows: Rows) -> Jacobian:
         # relu(z)/z rather than z > 0, which would turn a NaN into a plain zero.
         slope = torch.where(rows.seen > 0, 1.0, torch.relu(rows.seen))
-        return Jacobian(slope * rows.length.pow(-self.exponent).unsqueeze(-1))
+        return Jacobian(slope * self._share(rows))
 
     def jacobian_bound(self, n: int) -> float | None:
-        return float(n) ** -self.exponent if n else 0.0
+        a = self.exponent
+        least = float(a.detach().min()) if isinstance(a, Tensor) else a
+        return float(n) ** -least if n else 0.0
+
+    def _share(self, rows: Rows) -> Tensor:
+        """n^{−a}."""
+        return rows.length.unsqueeze(-1) ** -rows.column(self.exponent, "exponent")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +132,8 @@ class Sink(SoftmaxOne):
     formula = "exp(z)/(e^S + Σ exp(z))"
     source = "openai/gpt-oss"
 
-    sink: PerRow = 0.0
+    # e^−16 beside a row of ones is below the last digit of fp32.
+    sink: PerRow = free(0.0, Fit(-16.0, 16.0, unchanged=-16.0))
 
     def _sink(self) -> PerRow:
         return self.sink
