@@ -359,7 +359,7 @@ class RemedyOptions:
         names=True,
     )
     draws: int = _measured(6, "Draws of as many random heads of the same layers, as a control.")
-    thresholds: str | Path | None = _measured(
+    thresholds: str | Path | Sequence[Any] | None = _measured(
         None, "A TOML file that changes thresholds of the verdicts.", typed=Path | None
     )
     out: str | Path | None = _kept(

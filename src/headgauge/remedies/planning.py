@@ -3,6 +3,7 @@ among candidates, one behind the other in the text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 from torch import Tensor
@@ -93,8 +94,9 @@ def remedy_settings(asked: RemedyOptions) -> RemedySettings:
 
 
 def judged_by(given: Any) -> tuple[Threshold, ...]:
-    """Thresholds as a file changes them, without the lines of roles."""
-    read = DEFAULT if given is None else read_thresholds(given)
+    """Thresholds, or a file that changes some of them, without the lines of roles."""
+    read = DEFAULT if given is None else given
+    read = read_thresholds(read) if isinstance(read, (str, Path)) else read
     return tuple(each for each in read if each.verdict not in ROLES)
 
 
@@ -112,6 +114,8 @@ def make_remedy(
             f"{loaded.name} is an encoder and predicts no next token: without a loss no remedy can "
             "be judged"
         )
+    with models.swap(loaded, "softmax"):  # refused where its attention cannot be reached
+        pass
     if scan is not None:
         check_model(loaded, scan)
         known = scan.manifest["settings"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,6 +56,25 @@ def groups(scan: ScanResult, wanted: Sequence[str], draws: int, seed: int) -> li
         sets = (named, *(each for each in drawn if each))
         found.append(Group(verdict, thresholds, measure, sets, tries))
     return found
+
+
+def that_can_be(
+    loaded: models.LoadedModel, asked: Sequence[Group]
+) -> tuple[list[Group], list[str]]:
+    """The groups without what cannot be done to their heads, and a line for each that is left out:
+    an output that cannot be followed to a projection cannot be replaced."""
+    if not any((MEAN,) in group.tries for group in asked):
+        return list(asked), []
+    missing = models.output_projections(loaded).missing
+    names = list(models.attention_modules(loaded.model))
+    found, said = [], []
+    for group in asked:
+        fixed = [names[layer] for layer in group.layers if names[layer] in missing]
+        if fixed and (MEAN,) in group.tries:
+            said.append(f"{group.verdict}: heads of {fixed[0]} stay in: {missing[fixed[0]]}")
+            group = replace(group, tries=tuple(each for each in group.tries if each != (MEAN,)))
+        found += [group] * bool(group.tries)
+    return found, said
 
 
 def others(every: Heads, named: Heads, source: np.random.Generator) -> Heads:

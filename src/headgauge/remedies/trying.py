@@ -26,7 +26,7 @@ from headgauge.remedies.finding_again import scan_in, scan_source, scan_text
 from headgauge.remedies.judging import trial_rows
 from headgauge.remedies.planning import RemedyPlan, judged_by, make_remedy, remedy_settings
 from headgauge.remedies.result import SCAN_FOLDER, Remedies
-from headgauge.remedies.trials import Group, groups, written
+from headgauge.remedies.trials import Group, groups, that_can_be, written
 from headgauge.remedies.windows import Judge, calibration_means, candidate_rows
 from headgauge.runs import REMEDY, Manifest, RunFolder, frame_schema
 from headgauge.runs.json_files import plain
@@ -74,7 +74,8 @@ def run_remedy(
         folder = RunFolder.open(out, plan.identity, REMEDY)
         folder.describe(made)
     scan, settings = _scan(plan, out, progress), plan.settings
-    tried = groups(scan, settings.verdicts, settings.draws, settings.seed)
+    asked = groups(scan, settings.verdicts, settings.draws, settings.seed)
+    tried, left_out = that_can_be(plan.judged.loaded, asked)
     kept = _Kept(folder)
     kept.put("sets", _sets(tried))
     kept.put("untried", _untried(scan, settings.verdicts))
@@ -87,7 +88,7 @@ def run_remedy(
         choices = kept.put("choices", rows)
     losses, numbers = _judged(plan, tried, choices, kept, step)
     kept.put("trials", trial_rows(tried, choices, losses, numbers))
-    notes = list(dict.fromkeys([*made["notes"], *_notes(scan, tried, settings.draws)]))
+    notes = list(dict.fromkeys([*made["notes"], *left_out, *_notes(scan, tried, settings.draws)]))
     if folder is None or out is None:
         return Remedies({**made, "status": "finished", "notes": notes}, kept.tables)
     folder.finish(notes)
