@@ -9,6 +9,8 @@
     loaded = headgauge.load("default")          # a model once, for several runs
     headgauge.reproduce(loaded)                 # the paper's figures on it
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
+    with headgauge.swap(loaded, "sparsemax"):   # another rule in place of its softmax
+        headgauge.scan(loaded)
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
     headgauge.remedy(loaded)                    # what do the verdicts' remedies do?
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     )
     from headgauge.ablation import ablate
     from headgauge.exports import export
-    from headgauge.models import ablated, load
+    from headgauge.models import ablated, load, swap
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
     from headgauge.remedies import remedy
@@ -92,6 +94,7 @@ __all__ = [
     "scanning",
     "simulate",
     "simulation",
+    "swap",
     "theory",
     "validate",
     "validation",
@@ -109,6 +112,7 @@ _FUNCTIONS = {
     "reproduce": "paper",
     "scan": "scanning",
     "simulate": "simulation",
+    "swap": "models",
     "validate": "validation",
 }
 

@@ -19,6 +19,9 @@
     with models.ablated(loaded, [(18, 7)]):       # without a head, in generate() too
         loaded.model(**inputs)
 
+    with models.swap(loaded, "sparsemax"):        # another rule in place of softmax
+        loaded.model(**inputs)
+
 Only this package imports transformers, and only when a model is loaded or intercepted.
 """
 
@@ -41,6 +44,7 @@ from headgauge.models.norm_placement import (
 )
 from headgauge.models.projections import OutputProjection, Projections, output_projections
 from headgauge.models.structure import attention_modules, without_cache
+from headgauge.models.swapping import swap
 from headgauge.models.text import SourceText, default_texts, read_text
 from headgauge.models.windows import (
     check_ids,
@@ -95,6 +99,7 @@ __all__ = [
     "read_stream",
     "read_text",
     "recognise",
+    "swap",
     "tokenise",
     "uncompiled",
     "vocabulary",

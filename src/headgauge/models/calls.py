@@ -1,17 +1,9 @@
 """One attention call as an observer gets it, and its rows, a block at a time.
 
-`AttentionCall` has q, k and v as the model computed them (after RoPE and QK-norm, KV heads not
-repeated) and everything else that shapes the weights. `SoftmaxCall` is what can be seen of a family
-that computes its attention by hand: the logits and the weights, but neither the values nor the
-scale. The weights of a whole layer are never made: for one head and a block of query rows,
-
-    raw     = q·kᵀ·scale                      before softcap and bias
-    logits  = softcap·tanh(raw/softcap) + bias
-    weights = softmax(logits over the visible keys [, sink])  without the sink's own column
-
-so the weights of a row with a sink sum to less than one, as in the model. Everything is computed
-in float32 (float64 where the model is), only when it is asked for, and only for the first `reach`
-keys: under a causal mask the first rows of a sequence need few columns.
+`AttentionCall` has q, k and v and everything else that shapes the weights, as `attention_rows` puts
+them together. `SoftmaxCall` is what can be seen of a family that computes its attention by hand:
+the logits and the weights, but neither the values nor the scale. The weights of a whole layer are
+never made: `RowBlock` is one head and a block of query rows.
 """
 
 import math
@@ -20,8 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float
 from torch import Tensor
+
+from headgauge.models.attention_rows import Attention, HeadRows, promote, through
+from headgauge.models.head_rules import HeadRules
 
 BLOCK_ROWS = 128
 
@@ -93,30 +88,15 @@ class ObservedCall:
 
 
 @dataclass(frozen=True, eq=False)
-class AttentionCall(ObservedCall):
+class AttentionCall(Attention, ObservedCall):
     """q, k, v and all that turns them into weights.
 
-    `mask` is boolean (True = may be seen) or additive, its leading axes possibly 1; where it is
-    None, `causal` says whether row i sees the keys up to i or all of them. `sinks` holds one
-    extra logit per head (gpt-oss), `bias` what is added to the logits (T5). `output` is what the
-    model's own function returned.
+    `output` is what the model's own function returned, and `rules` says by which rules the heads
+    made it (`swap`); None: by the model's own softmax.
     """
 
-    query: Float[Tensor, "batch heads queries dim"]
-    key: Float[Tensor, "batch kv_heads keys dim"]
-    value: Float[Tensor, "batch kv_heads keys value_dim"]
-    scaling: float
-    mask: Shaped[Tensor, "#batch #heads #queries mask_keys"] | None
-    causal: bool
-    softcap: float | None
-    sinks: Float[Tensor, "heads"] | None
-    bias: Float[Tensor, "#batch #heads #queries bias_keys"] | None
     output: Float[Tensor, "batch queries heads value_dim"]
-
-    @property
-    def shape(self) -> tuple[int, int, int, int]:
-        batch, heads, queries, _ = self.query.shape
-        return batch, heads, queries, self.key.shape[2]
+    rules: HeadRules | None = None
 
     @property
     def kv_heads(self) -> int:
@@ -135,14 +115,17 @@ class AttentionCall(ObservedCall):
     def reconstruction_error(self, rows: int = 8) -> float:
         """max |Σ weights·v − output| / max |output| over the last rows of the first and last head.
 
-        A cheap proof that nothing that shapes the weights was overlooked. Heads that are not finite
-        prove nothing; infinite if all are.
+        Of each rule in force, too. A cheap proof that nothing that shapes the weights was
+        overlooked. Heads that are not finite prove nothing; infinite if all are.
         """
         worst, largest = 0.0, 0.0
         heads = [head for head in range(self.heads) if self.finite[head]]
         if not heads:
             return math.inf
-        for batch, head in ((0, heads[0]), (self.shape[0] - 1, heads[-1])):
+        groups = () if self.rules is None else self.rules.groups(self.heads)
+        several = [head for group in groups for head in group.heads[:1] if head in heads]
+        last = self.shape[0] - 1
+        for batch, head in ((0, heads[0]), (last, heads[-1]), *((last, head) for head in several)):
             block = self.block(batch, head, max(0, self.queries - rows), self.queries)
             alive = ~block.dead
             expected = promote(self.output[batch, block.start : block.stop, head])[alive]
@@ -195,21 +178,18 @@ class RowBlock:
     @cached_property
     def reach(self) -> int:
         """How many leading keys the block needs: no row sees any behind them. At least 1."""
-        call = self.call
-        if isinstance(call, AttentionCall) and call.mask is None:
-            return min(self.stop, call.keys) if call.causal else call.keys
+        if isinstance(self.call, AttentionCall):
+            return self._own.reach
         columns = self._through_mask.any(0).nonzero()
         return int(columns[-1]) + 1 if len(columns) else 1
 
     @cached_property
     def visible(self) -> Bool[Tensor, "rows reach"]:
         """The keys each row may see."""
-        call, shape = self.call, (self.stop - self.start, self.reach)
-        if isinstance(call, SoftmaxCall) or call.mask is not None:
-            return self._through_mask[:, : self.reach].expand(shape)
-        everything = torch.ones(shape, dtype=torch.bool, device=call.key.device)
-        # Row i sees the keys up to i also where there are more keys than queries, as in sdpa.
-        return everything.tril_(self.start) if call.causal else everything
+        shape = self.stop - self.start, self.reach
+        if isinstance(self.call, AttentionCall):
+            return self._own.visible[0, 0].expand(shape)
+        return self._through_mask[:, : self.reach].expand(shape)
 
     @cached_property
     def dead(self) -> Bool[Tensor, "rows"]:
@@ -219,42 +199,24 @@ class RowBlock:
     @cached_property
     def raw(self) -> Float[Tensor, "rows reach"] | None:
         """q·kᵀ·scale; None where only the softmax could be seen."""
-        call = self.call
-        if isinstance(call, SoftmaxCall):
-            return None
-        query = promote(call.query[self.batch, self.head, self.start : self.stop])
-        key = promote(call.key[self.batch, self.kv_head, : self.reach])
-        return (query @ key.T).mul_(call.scaling)
+        return self._own.raw[0, 0] if isinstance(self.call, AttentionCall) else None
 
     @cached_property
     def logits(self) -> Float[Tensor, "rows reach"]:
-        """What enters the softmax; entries under the mask mean nothing."""
-        call, logits = self.call, self.raw
+        """What enters the softmax, or the rule in its place; under the mask it means nothing."""
+        call = self.call
         if isinstance(call, SoftmaxCall):
-            return self._part(call.logits)
-        assert logits is not None
-        if call.softcap is not None:
-            logits = torch.tanh(logits / call.softcap) * call.softcap
-        if call.bias is not None:
-            logits = logits + self._part(call.bias)
-        if call.mask is not None and call.mask.dtype != torch.bool:
-            # What an additive mask leaves at visible keys is a bias like any other (ALiBi).
-            logits = logits + torch.where(self.visible, self._part(call.mask), 0.0)
-        return logits
+            return promote(self._rows_of(call.logits)[:, : self.reach])
+        return self._own.logits[0, 0]
 
     @cached_property
     def weights(self) -> Float[Tensor, "rows reach"]:
         """The attention weights; zero at invisible keys and on dead rows."""
         call = self.call
-        if isinstance(call, SoftmaxCall):
-            return torch.where(self.visible, self._part(call.weights), 0.0)
-        scores = torch.where(self.visible, self.logits, -math.inf)
-        if call.sinks is not None:
-            sink = call.sinks[self.head].to(scores).expand(len(scores), 1)
-            return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[:, :-1]
-        weights = torch.softmax(scores, dim=-1)
-        # A row that sees nothing is NaN by now. Without a mask there is none.
-        return weights if call.mask is None else weights.masked_fill(self.dead.unsqueeze(-1), 0.0)
+        if isinstance(call, AttentionCall):
+            return self._own.weights[0, 0]
+        weights = promote(self._rows_of(call.weights)[:, : self.reach])
+        return torch.where(self.visible, weights, 0.0)
 
     @property
     def value(self) -> Float[Tensor, "reach dim"] | None:
@@ -265,30 +227,21 @@ class RowBlock:
         return call.value[self.batch, self.kv_head, : self.reach]
 
     @cached_property
-    def _through_mask(self) -> Bool[Tensor, "#rows keys"]:
-        """Which entries a boolean mask (True = seen) or an additive one lets through.
+    def _own(self) -> HeadRows:
+        """The block among the rows of its layer."""
+        call, batch = self.call, slice(self.batch, self.batch + 1)
+        assert isinstance(call, AttentionCall)
+        rule = None if call.rules is None else call.rules.of(self.head, call.heads)
+        return HeadRows(call, batch, (self.head,), self.start, self.stop, rule)
 
-        Adding a mask of `finfo.min` to a logit leaves about `finfo.min`, or −inf: half of it is a
-        border that no logit reaches.
-        """
-        assert self.call.mask is not None
-        mask = self._rows_of(self.call.mask)
-        return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+    @cached_property
+    def _through_mask(self) -> Bool[Tensor, "rows keys"]:
+        """Which entries the mask that is in the logits lets through."""
+        assert isinstance(self.call, SoftmaxCall)
+        return through(self._rows_of(self.call.logits))
 
-    def _part(self, tensor: Shaped[Tensor, "#batch #heads #queries keys"]) -> Tensor:
-        return promote(self._rows_of(tensor)[:, : self.reach])
-
-    def _rows_of(self, tensor: Shaped[Tensor, "#batch #heads #queries keys"]) -> Tensor:
-        """This block's rows of a tensor whose leading axes may be 1."""
-        batch = self.batch if tensor.shape[0] > 1 else 0
-        head = self.head if tensor.shape[1] > 1 else 0
-        rows = slice(self.start, self.stop) if tensor.shape[2] > 1 else slice(0, 1)
-        return tensor[batch, head, rows, : self.call.keys]
-
-
-def promote(tensor: Shaped[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """float32, or float64 where the model computes in it."""
-    return tensor if tensor.dtype == torch.float64 else tensor.float()
+    def _rows_of(self, tensor: Float[Tensor, "batch heads queries keys"]) -> Tensor:
+        return tensor[self.batch, self.head, self.start : self.stop]
 
 
 def _largest(tensor: Tensor) -> float:

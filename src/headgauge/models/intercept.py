@@ -3,12 +3,10 @@
     with intercept(model, observer) as seen:
         model(input_ids)
 
-For the time of the block the entries "sdpa" and "eager" of transformers' `AttentionInterface` are
-wrapped: the wrapper calls the original with the same arguments and hands q, k, v and the rest to
-`observer`. The entries keep their names, and the model its configuration and its mask functions,
-because modeling files branch on the name: DeepSeek-V3.2 turns its sparse selection into a mask only
-under "eager" and "sdpa", and GPT-2 may leave the interface under "eager". A new name would run
-another model. Modules of other models pass through, and so do calls from other threads.
+For the time of the block transformers' attention functions are wrapped (`interface`): the wrapper
+calls the original with the same arguments and hands q, k, v and the rest to `observer`. Modules of
+other models pass through, and so do calls from other threads. Where other rules are in force
+(`swap`), the call knows them: its weights are theirs.
 
 About one modeling file in six computes its attention by hand (GPT-J, Bloom, GPT-Neo, MPT) or calls
 torch's `scaled_dot_product_attention` itself (Falcon). A `TorchFunctionMode` sees both: of the
@@ -33,15 +31,12 @@ from torch.nn import functional as F  # noqa: N812
 from torch.overrides import TorchFunctionMode
 
 from headgauge.errors import InputError
+from headgauge.models.attention_rows import attention_of, fields_of
 from headgauge.models.calls import AttentionCall, ObservedCall, SoftmaxCall
+from headgauge.models.head_rules import HeadRules
 from headgauge.models.hooks import Hooks, uncompiled
-from headgauge.models.structure import (
-    IMPLEMENTATIONS,
-    attention_modules,
-    check_readable,
-    eager_function,
-    head_count,
-)
+from headgauge.models.interface import watched
+from headgauge.models.structure import attention_modules, check_readable, head_count
 from headgauge.threads import in_turn
 
 Observer = Callable[[ObservedCall], object]
@@ -52,8 +47,7 @@ Replacement = Callable[[AttentionCall], Tensor | None]
 TOLERANCE = {torch.float64: 1e-8, torch.float32: 1e-3}
 TOLERANCE_HALF = 5e-2
 
-# The interface's order after the module; all else goes by name. Torch's own, and its other names.
-_POSITIONAL = ("query", "key", "value", "attention_mask")
+# The order of torch's own function, and its other names.
 _TORCH_POSITIONAL = ("query", "key", "value", "attention_mask", "dropout", "causal")
 _TORCH_NAMES = {"attn_mask": "attention_mask", "dropout_p": "dropout", "is_causal": "causal"}
 _TORCH_NAMES |= {"scale": "scaling"}
@@ -76,8 +70,6 @@ def intercept(
     it; its call has the model's own tensors, with their gradients, the observer's is detached.
     One block at a time: a second one is refused, and a scan in another thread waits for its end.
     """
-    from transformers import AttentionInterface
-
     check_readable(model)
     with Hooks() as hooks:
         hooks.enter_context(in_turn(wait=False))
@@ -88,10 +80,7 @@ def intercept(
         for module in seen.modules.values():
             hooks.before(module, seen.enter_module)
             hooks.after(module, seen.leave_module, always=True)
-        # `register` is public; taking an entry out again is not, and "eager" has none by default.
-        entries = AttentionInterface._global_mapping
-        for name in IMPLEMENTATIONS:
-            hooks.put(entries, name, seen.watched(name, entries.get(name)))
+        hooks.enter_context(watched(seen))
         hooks.enter_context(uncompiled())
         hooks.enter_context(seen)
         yield seen
@@ -150,23 +139,26 @@ class Interception(TorchFunctionMode):
             self._stack.pop()
             self._ran[running.name] += 1
 
-    def watched(self, implementation: str, own: Callable[..., Any] | None) -> Callable[..., Any]:
-        """An entry of the interface, around the one that is there."""
+    def watches(self, module: nn.Module) -> bool:
+        """Whether a call is one of the model's, in our thread."""
+        return threading.get_ident() == self._thread and id(module) in self._names
 
-        def function(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            original = eager_function(module) if own is None else own
-            if threading.get_ident() != self._thread or id(module) not in self._names:
-                return original(module, *args, **kwargs)
-            with self._mute():
-                made, *rest = original(module, *args, **kwargs)
-                given = dict(zip(_POSITIONAL, args, strict=False)) | kwargs
-                # Eager attention knows no causality of its own; sdpa's is for several queries.
-                if implementation == "sdpa" and given["query"].shape[2] > 1:
-                    causal, own_causal = given.get("is_causal"), getattr(module, "is_causal", True)
-                    given["causal"] = own_causal if causal is None else causal
-                return self._report(self._names[id(module)], given, made), *rest
-
-        return function
+    def see(
+        self,
+        implementation: str,
+        attend: Callable[..., Any],
+        rules: HeadRules | None,
+        module: nn.Module,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Make a call of the interface, and hand it over."""
+        with self._mute():
+            made, *rest = attend(module, *args, **kwargs)
+            given = attention_of(implementation, module, args, kwargs)
+            dropout = bool(kwargs.get("dropout"))
+            name = self._names[id(module)]
+            return self._report(name, given, made, dropout, rules), *rest
 
     def __torch_function__(
         self,
@@ -187,7 +179,9 @@ class Interception(TorchFunctionMode):
             given |= {_TORCH_NAMES.get(key, key): each for key, each in (kwargs or {}).items()}
             if given["query"].ndim == 4:
                 with self._mute():
-                    made = self._report(self._stack[-1].name, given, result.transpose(1, 2))
+                    name, dropout = self._stack[-1].name, bool(given.get("dropout"))
+                    made = result.transpose(1, 2)
+                    made = self._report(name, fields_of(given), made, dropout)
                     return made.transpose(1, 2)
         return result
 
@@ -210,29 +204,22 @@ class Interception(TorchFunctionMode):
         with self._mute():
             self._observe(SoftmaxCall(*self._where(running.name), logits, weights))
 
-    def _report(self, name: str, given: dict[str, Any], output: Tensor) -> Tensor:
+    def _report(
+        self,
+        name: str,
+        given: dict[str, Any],
+        output: Tensor,
+        dropout: bool,
+        rules: HeadRules | None = None,
+    ) -> Tensor:
         """Check a call and hand it over; what the model goes on with."""
-        query: Tensor = given["query"]
-        scaling = given.get("scaling")
-        call = AttentionCall(
-            *self._where(name),
-            query=query,
-            key=given["key"],
-            value=given["value"],
-            scaling=query.shape[-1] ** -0.5 if scaling is None else float(scaling),
-            mask=_four_axes(given.get("attention_mask")),
-            causal=bool(given.get("causal")),
-            softcap=given.get("softcap"),
-            sinks=given.get("s_aux"),
-            bias=_four_axes(given.get("position_bias")),
-            output=output,
-        )
+        call = AttentionCall(*self._where(name), **given, output=output, rules=rules)
         tensors = {key: each for key, each in vars(call).items() if isinstance(each, Tensor)}
         detached = replace(call, **{key: each.detach() for key, each in tensors.items()})
         with torch.no_grad():
             # Dropout makes the output random: there is nothing to compare with.
-            error = 0.0 if given.get("dropout") else detached.reconstruction_error()
-        if any(detached.finite) and not error <= TOLERANCE.get(query.dtype, TOLERANCE_HALF):
+            error = 0.0 if dropout else detached.reconstruction_error()
+        if any(detached.finite) and not error <= TOLERANCE.get(output.dtype, TOLERANCE_HALF):
             self._distrust(name, error)
             return output
         self._observe(detached)
@@ -282,9 +269,3 @@ def _softmax_arguments(
     input: Tensor, dim: int | None = None, *rest: Any, **others: Any
 ) -> tuple[Tensor, int | None]:
     return input, dim
-
-
-def _four_axes(tensor: Tensor | None) -> Tensor | None:
-    while tensor is not None and tensor.ndim < 4:
-        tensor = tensor.unsqueeze(0)
-    return tensor

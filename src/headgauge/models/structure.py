@@ -23,13 +23,20 @@ def attention_modules(model: nn.Module) -> dict[str, nn.Module]:
     candidates = {
         name: module
         for name, module in model.named_modules()
-        if name and (_asks_interface(module) or _named_for_attention(module))
+        if name and (asks_interface(module) or _named_for_attention(module))
     }
     return {
         name: module
         for name, module in candidates.items()
-        if _asks_interface(module) or not any(other.startswith(f"{name}.") for other in candidates)
+        if asks_interface(module) or not any(other.startswith(f"{name}.") for other in candidates)
     }
+
+
+def asks_interface(module: nn.Module) -> bool:
+    """Whether a module's forward asks transformers' attention interface for a function."""
+    forward = getattr(type(module), "forward", None)
+    code = getattr(inspect.unwrap(forward), "__code__", None) if callable(forward) else None
+    return "ALL_ATTENTION_FUNCTIONS" in getattr(code, "co_names", ())
 
 
 def layer_of(name: str, modules: dict[str, nn.Module]) -> str:
@@ -102,14 +109,20 @@ def without_cache(model: nn.Module) -> dict[str, bool]:
     return {"use_cache": False} if takes else {}
 
 
+def unwrapped(model: Any) -> Any:
+    """A model without the wrapper of torch.compile or DataParallel."""
+    while isinstance(model, _PARALLEL) or hasattr(model, "_orig_mod"):
+        model = model.module if isinstance(model, _PARALLEL) else model._orig_mod
+    return model
+
+
 def readable(model: Any) -> nn.Module:
     """A transformers model that reads text, without the wrapper of torch.compile or DataParallel.
 
     An InputError says what it is otherwise.
     """
     name = type(model).__name__
-    while isinstance(model, _PARALLEL) or hasattr(model, "_orig_mod"):
-        model = model.module if isinstance(model, _PARALLEL) else model._orig_mod
+    model = unwrapped(model)
     if not isinstance(model, nn.Module) or not hasattr(model, "config"):
         raise InputError(f"{name} is no transformers model: it has no config")
     wanted = getattr(model, "main_input_name", "input_ids")
@@ -134,12 +147,6 @@ def check_readable(model: nn.Module) -> None:
             f"cannot look into attention implementation {name!r}; "
             'use model.set_attn_implementation("sdpa") or "eager"'
         )
-
-
-def _asks_interface(module: nn.Module) -> bool:
-    forward = getattr(type(module), "forward", None)
-    code = getattr(inspect.unwrap(forward), "__code__", None) if callable(forward) else None
-    return "ALL_ATTENTION_FUNCTIONS" in getattr(code, "co_names", ())
 
 
 def _named_for_attention(module: nn.Module) -> bool:

@@ -1,7 +1,7 @@
 """What a normalisation rule is: weights from logits, and what is known about them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -85,11 +85,15 @@ class Normalizer:
 
     - `sparse`: on whole regions of logits, several visible keys get exactly 0;
     - `form_f`: weights_i = F(logits_i, θ)/Σ_j F(logits_j, θ), where θ may contain n;
-    - `uses_length`: n (or the position) enters the formula.
+    - `uses_length`: n (or the position) enters the formula;
+    - `cosines`: it reads cosines of queries and keys instead of logits, and has a parameter `dim`;
+    - `is_sink`: its own sink takes the place of one that a model has.
 
     Its parameters are fields, `limited` where not every number will do; those with a `Fit` can be
-    fitted and learned. A rule implements
-    `_weights` and `_jacobian` on prepared rows.
+    fitted and learned. A rule implements `_weights` and `_jacobian` on prepared rows. `neutral` has
+    the parameters at which it is softmax or nearest to it, where learning begins. A model that gets
+    the rule can use its own fast function where the rule says how, by `factor_on_logits` or
+    `mass_of_sink`.
     """
 
     name: ClassVar[str]
@@ -99,6 +103,9 @@ class Normalizer:
     sparse: ClassVar[bool] = False
     form_f: ClassVar[bool] = False
     uses_length: ClassVar[bool] = False
+    cosines: ClassVar[bool] = False
+    is_sink: ClassVar[bool] = False
+    neutral: ClassVar[Mapping[str, float]] = {}
     jacobian_bound_text: ClassVar[str]
 
     def __post_init__(self) -> None:
@@ -128,16 +135,39 @@ class Normalizer:
             shown = f"an integer of {value.bit_length()} bits"
         return InputError(f"{self.name}: {label} must be {wanted}; got {shown}")
 
-    def __call__(self, logits: Logits, mask: Mask = None, *, positions: Positions = None) -> Logits:
+    def __call__(
+        self,
+        logits: Logits,
+        mask: Mask = None,
+        *,
+        positions: Positions = None,
+        sink: PerRow | None = None,
+    ) -> Logits:
         """The weights, in the dtype of the logits (fp16 and bf16 are computed in fp32).
 
         `mask` is True where a key may be seen. `positions`, counted from 1, matter only to rules
-        that follow the position instead of the number of visible keys.
+        that follow the position instead of the number of visible keys. `sink` is one more logit of
+        each row, whose weight goes nowhere and which is no key: n does not count it.
         """
         rows = self._prepare(logits, mask, positions)
         if logits.numel() == 0:
             return logits.clone()
+        if sink is not None:
+            return self._weights(rows.with_sink(sink))[..., :-1].to(logits.dtype)
         return self._weights(rows).to(logits.dtype)
+
+    def factor_on_logits(self, n: Tensor) -> PerRow | None:
+        """c for rows that see n keys, if the weights are softmax(c·z); None for other rules."""
+        return None
+
+    def mass_of_sink(self) -> PerRow | None:
+        """S, if the weights are exp(z)/(e^S + Σ exp(z)); None for other rules."""
+        return None
+
+    @classmethod
+    def per_row(cls) -> tuple[str, ...]:
+        """The parameters that may be a tensor, one number per head, say."""
+        return tuple(each.name for each in fields(cls) if each.type in (PerRow, PerRow | None))
 
     @torch.no_grad()
     def jacobian(

@@ -33,6 +33,7 @@ class Entmax(Normalizer):
     jacobian_bound_text = (
         "2^(α−2) for two keys, attained; 1 for more (1 < α < 2: approached as n → ∞)"
     )
+    neutral = {"alpha": 1.0}  # noqa: RUF012
 
     alpha: PerRow = limited(
         1.5,
@@ -97,6 +98,7 @@ class ASEntmax(Normalizer):
     sparse = True
     uses_length = True
     jacobian_bound_text = "< |δ + β(log n)^γ|, approached as n → ∞"
+    neutral = {"beta": 0.0, "gamma": 1.0, "delta": 1.0}  # noqa: RUF012
 
     beta: PerRow = free(1.0, Fit(0.0, 2.0, unchanged=0.0))
     gamma: PerRow = free(1.0, Fit(-2.0, 2.0, unchanged=1.0))  # with β = 0 any γ does

@@ -29,6 +29,7 @@ class LSSA(Normalizer):
     sums_to_one = True
     form_f = True
     uses_length = True
+    cosines = True
     jacobian_bound_text = "½·log d·log n, approached for very negative logits"
 
     dim: Number = limited(64, "greater than 1", lambda d: d > 1)
@@ -92,6 +93,7 @@ class LSSAR(Normalizer):
     sums_to_one = True
     sparse = True
     uses_length = True
+    cosines = True
     jacobian_bound_text = "none: jumps at a flat row"
 
     dim: Number = limited(64, "greater than 1", lambda d: d > 1)

@@ -36,6 +36,7 @@ class Rows:
     logits: Logits
     hidden: Mask
     given_positions: Positions
+    sinks: int = 0  # how many of the last columns are no keys
 
     @property
     def shape(self) -> torch.Size:
@@ -56,11 +57,12 @@ class Rows:
     def n(self) -> Int[Tensor, "*rows"]:
         """How many keys each row sees."""
         if self.hidden is None:
-            return torch.full((), self.keys, device=self.logits.device).expand(self.shape)
+            n = self.keys - self.sinks
+            return torch.full((), n, device=self.logits.device).expand(self.shape)
         count = (~self.hidden).sum(-1)
         if self.hidden.shape[-1] == 1:
             count = count * self.keys
-        return count.expand(self.shape)
+        return (count - self.sinks).expand(self.shape)
 
     @cached_property
     def length(self) -> Float[Tensor, "*rows"]:
@@ -86,7 +88,17 @@ class Rows:
         """The same rows in fp64, where the device has it."""
         if self.logits.device.type == "mps":
             return self
-        return Rows(self.logits.double(), self.hidden, self.given_positions)
+        return Rows(self.logits.double(), self.hidden, self.given_positions, self.sinks)
+
+    def with_sink(self, sink: PerRow) -> "Rows":
+        """The same rows with one more logit each, which is no key; dead rows stay dead."""
+        column = torch.as_tensor(self.column(sink, "sink"), dtype=self.logits.dtype)
+        column = column.to(self.logits.device).expand(*self.shape, 1)
+        hidden = self.hidden
+        if hidden is not None:
+            hidden = hidden.expand(*hidden.shape[:-1], self.keys)
+            hidden = torch.cat([hidden, torch.zeros_like(hidden[..., :1])], dim=-1)
+        return Rows(torch.cat([self.logits, column], dim=-1), hidden, self.given_positions, 1)
 
     def fill(self, values: Logits, number: float) -> Logits:
         """The values with `number` at the invisible keys, where no gradient flows."""

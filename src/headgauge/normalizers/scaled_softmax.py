@@ -30,6 +30,9 @@ class ScaledSoftmax(Normalizer):
         """c for rows that see n keys, at these positions."""
         raise NotImplementedError
 
+    def factor_on_logits(self, n: Tensor) -> PerRow | None:
+        return self.factor(n, n)
+
     def _factor(self, rows: Rows) -> float | Tensor:
         # The parameters were checked by name; what comes of them fits.
         return rows.column(self.factor(rows.length, rows.positions), "factor")
@@ -58,6 +61,7 @@ class Softmax(ScaledSoftmax):
     formula = "exp(z/T)/Σ exp(z/T)"
     source = "–"
     jacobian_bound_text = "1/(2T), attained"
+    neutral = {"temperature": 1.0}  # noqa: RUF012
 
     temperature: PerRow = limited(1.0, "positive", lambda T: T > 0, _TEMPERATURE)
 
@@ -79,6 +83,7 @@ class SSMax(ScaledSoftmax):
     source = "2501.19399"
     uses_length = True
     jacobian_bound_text = "|s·log n + b|/2, attained; grows with n"
+    neutral = {"s": 0.0, "b": 1.0}  # noqa: RUF012
 
     # Alone, s has its no change near 1/log n: .2 for n = 150, .1 for n = 20,000.
     s: PerRow = free(1.0, Fit(0.01, 1.0, "log", unchanged=0.0))
@@ -168,6 +173,9 @@ class TopK(ScaledSoftmax):
 
     def factor(self, n: Tensor, positions: Tensor) -> PerRow:
         return 1.0 / self.temperature
+
+    def factor_on_logits(self, n: Tensor) -> PerRow | None:
+        return None  # of the largest alone
 
     def _weights(self, rows: Rows) -> Tensor:
         kept = Rows(rows.logits, ~_largest_k(rows, int(self.k)), None)

@@ -116,6 +116,9 @@ class SoftmaxOne(Normalizer):
         total = nonzero(drained + raised.sum(-1, keepdim=True))
         return raised / total, (drained / total).squeeze(-1)
 
+    def mass_of_sink(self) -> PerRow | None:
+        return self._sink()
+
     def _sink(self) -> PerRow:
         return 0.0
 
@@ -131,6 +134,8 @@ class Sink(SoftmaxOne):
     name = "sink"
     formula = "exp(z)/(e^S + Σ exp(z))"
     source = "openai/gpt-oss"
+    is_sink = True
+    neutral = {"sink": -15.0}  # noqa: RUF012  (a share of 3e-7 beside logits of 0)
 
     # e^−16 beside a row of ones is below the last digit of fp32.
     sink: PerRow = free(0.0, Fit(-16.0, 16.0, unchanged=-16.0))

@@ -1,0 +1,260 @@
+"""What turns q, k and v into attention, and rows of several heads of it at once.
+
+`Attention` has q, k and v as the model computed them (after RoPE and QK-norm, KV heads not
+repeated) and everything else that shapes the weights. `HeadRows` are some query rows of some of its
+heads:
+
+    raw     = q·kᵀ·scale                      before softcap and bias
+    logits  = softcap·tanh(raw/softcap) + bias
+    weights = softmax(logits over the visible keys [, sink])  without the sink's own column
+
+or, where another rule is in force, that rule of the same logits; of a rule that reads cosines,
+q̂·k̂ + bias with q̂ and k̂ of length one. The weights of a row with a sink sum to less than one, as in
+the model. Everything is computed in float32 (float64 where the model is), only when it is asked
+for, and only for the first `reach` keys: under a causal mask the first rows of a sequence need few
+columns.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812
+
+from headgauge.normalizers import Normalizer
+
+# The interface's order after the module; all else goes by name.
+_POSITIONAL = ("query", "key", "value", "attention_mask")
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """q, k, v and all that turns them into weights.
+
+    `mask` is boolean (True = may be seen) or additive, its leading axes possibly 1; where it is
+    None, `causal` says whether row i sees the keys up to i or all of them. `sinks` holds one
+    extra logit per head (gpt-oss), `bias` what is added to the logits (T5).
+    """
+
+    query: Float[Tensor, "batch heads queries dim"]
+    key: Float[Tensor, "batch kv_heads keys dim"]
+    value: Float[Tensor, "batch kv_heads keys value_dim"]
+    scaling: float
+    mask: Shaped[Tensor, "#batch #heads #queries mask_keys"] | None
+    causal: bool
+    softcap: float | None
+    sinks: Float[Tensor, "heads"] | None
+    bias: Float[Tensor, "#batch #heads #queries bias_keys"] | None
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(batch, heads, queries, keys)."""
+        batch, heads, queries, _ = self.query.shape
+        return batch, heads, queries, self.key.shape[2]
+
+    @property
+    def plain(self) -> bool:
+        """Whether the logits are q·kᵀ·scale and nothing else takes part, but a mask."""
+        bare = self.softcap is None and self.sinks is None and self.bias is None
+        return bare and (self.mask is None or self.mask.dtype == torch.bool or _hides(self.mask))
+
+    def lengths(self) -> Float[Tensor, "#batch #heads #queries"]:
+        """n of every query: how many keys it sees, at least 1."""
+        queries, keys = self.shape[2:]
+        kind = torch.promote_types(self.query.dtype, torch.float32)
+        if self.mask is not None:
+            return through(self.mask[..., :keys]).sum(-1).clamp(min=1).to(kind)
+        n = torch.full((1, 1, 1), keys, dtype=kind, device=self.query.device)
+        if not self.causal:
+            return n
+        rows = torch.arange(1, queries + 1, dtype=kind, device=self.query.device)
+        return rows.clamp(max=keys).view(1, 1, -1)
+
+
+def attention_of(
+    implementation: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The fields of an `Attention` from a call of transformers' interface."""
+    given = dict(zip(_POSITIONAL, args, strict=False)) | kwargs
+    # Eager attention knows no causality of its own; sdpa's is for several queries.
+    if implementation == "sdpa" and given["query"].shape[2] > 1:
+        causal, own = given.get("is_causal"), getattr(module, "is_causal", True)
+        given["causal"] = own if causal is None else causal
+    return fields_of(given)
+
+
+def fields_of(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an `Attention` by transformers' names, `causal` for what is settled."""
+    query, scaling = given["query"], given.get("scaling")
+    return {
+        "query": query,
+        "key": given["key"],
+        "value": given["value"],
+        "scaling": query.shape[-1] ** -0.5 if scaling is None else float(scaling),
+        "mask": _four_axes(given.get("attention_mask")),
+        "causal": bool(given.get("causal")),
+        "softcap": given.get("softcap"),
+        "sinks": given.get("s_aux"),
+        "bias": _four_axes(given.get("position_bias")),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class HeadRows:
+    """Query rows `start` to `stop` of some heads, of one sequence of the batch or of all.
+
+    `rule` is what makes weights of their logits; None: the model's own softmax. Leading axes of
+    what is the same for all sequences or heads may be 1.
+    """
+
+    attention: Attention
+    batch: slice
+    heads: tuple[int, ...]
+    start: int
+    stop: int
+    rule: Normalizer | None = None
+
+    @cached_property
+    def reach(self) -> int:
+        """How many leading keys the rows need: none sees any behind them. At least 1."""
+        attention, keys = self.attention, self.attention.shape[3]
+        if attention.mask is None:
+            return min(self.stop, keys) if attention.causal else keys
+        columns = self._through_mask.flatten(0, -2).any(0).nonzero()
+        return int(columns[-1]) + 1 if len(columns) else 1
+
+    @cached_property
+    def visible(self) -> Bool[Tensor, "#batch #heads #rows reach"]:
+        """The keys each row may see."""
+        attention = self.attention
+        if attention.mask is not None:
+            return self._through_mask[..., : self.reach]
+        shape, device = (self.stop - self.start, self.reach), attention.key.device
+        everything = torch.ones(1, 1, *shape, dtype=torch.bool, device=device)
+        # Row i sees the keys up to i also where there are more keys than queries, as in sdpa.
+        return everything.tril_(self.start) if attention.causal else everything
+
+    @cached_property
+    def raw(self) -> Float[Tensor, "batch heads rows reach"]:
+        """q·kᵀ·scale."""
+        return self._products(self._query, self._key).mul_(self.attention.scaling)
+
+    @cached_property
+    def logits(self) -> Float[Tensor, "batch heads rows reach"]:
+        """What enters the softmax, or the rule; entries under the mask mean nothing."""
+        attention = self.attention
+        if self.rule is not None and self.rule.cosines:
+            unit = (F.normalize(each, dim=-1) for each in (self._query, self._key))
+            logits = self._products(*unit)
+        else:
+            logits = self.raw
+            if attention.softcap is not None:
+                logits = torch.tanh(logits / attention.softcap) * attention.softcap
+        if attention.bias is not None:
+            logits = logits + self._part(attention.bias)
+        if attention.mask is not None and attention.mask.dtype != torch.bool:
+            # What an additive mask leaves at visible keys is a bias like any other (ALiBi).
+            logits = logits + torch.where(self.visible, self._part(attention.mask), 0.0)
+        return logits
+
+    @cached_property
+    def weights(self) -> Float[Tensor, "batch heads rows reach"]:
+        """The attention weights; zero at invisible keys and on dead rows."""
+        if self.rule is not None:
+            sink = None if self.rule.is_sink else self._sink
+            return self.rule(self.logits, self.visible, sink=sink)
+        scores = torch.where(self.visible, self.logits, -math.inf)
+        if self._sink is not None:
+            sink = self._sink.unsqueeze(-1).expand(*scores.shape[:-1], 1)
+            return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1]
+        weights = torch.softmax(scores, dim=-1)
+        # A row that sees nothing is NaN by now. Without a mask there is none.
+        if self.attention.mask is None:
+            return weights
+        return weights.masked_fill(~self.visible.any(-1, keepdim=True), 0.0)
+
+    def sums(self, weights: Tensor) -> Float[Tensor, "batch heads rows value_dim"]:
+        """Σ weights·v, in the precision of the weights."""
+        value = self._of_kv_heads(self.attention.value)
+        return _over_groups(weights, promote(value[:, :, : self.reach]))
+
+    @property
+    def _query(self) -> Tensor:
+        query = self.attention.query[self.batch, :, self.start : self.stop]
+        return promote(query if len(self.heads) == query.shape[1] else query[:, list(self.heads)])
+
+    @property
+    def _key(self) -> Tensor:
+        return promote(self._of_kv_heads(self.attention.key)[:, :, : self.reach])
+
+    @property
+    def _sink(self) -> Float[Tensor, "heads 1"] | None:
+        """The logit of each head's own sink."""
+        sinks = self.attention.sinks
+        return None if sinks is None else promote(sinks)[list(self.heads)].unsqueeze(-1)
+
+    def _products(self, query: Tensor, key: Tensor) -> Tensor:
+        return _over_groups(query, key.mT)
+
+    @cached_property
+    def _through_mask(self) -> Bool[Tensor, "#batch #heads #rows keys"]:
+        assert self.attention.mask is not None
+        return through(self._rows_of(self.attention.mask)[..., : self.attention.shape[3]])
+
+    def _part(self, tensor: Tensor) -> Tensor:
+        return promote(self._rows_of(tensor)[..., : self.reach])
+
+    def _rows_of(self, tensor: Tensor) -> Tensor:
+        """These rows of a tensor whose leading axes may be 1."""
+        tensor = tensor[self.batch] if len(tensor) > 1 else tensor
+        if 1 < tensor.shape[1] != len(self.heads):
+            tensor = tensor[:, list(self.heads)]
+        return tensor[:, :, self.start : self.stop] if tensor.shape[2] > 1 else tensor
+
+    def _of_kv_heads(self, tensor: Tensor) -> Tensor:
+        """Those that all heads read, or that of each head."""
+        heads, kv_heads = self.attention.query.shape[1], tensor.shape[1]
+        if len(self.heads) == heads:
+            return tensor[self.batch]
+        return tensor[self.batch, [head // (heads // kv_heads) for head in self.heads]]
+
+
+def promote(tensor: Shaped[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """float32, or float64 where the model computes in it."""
+    return tensor if tensor.dtype == torch.float64 else tensor.float()
+
+
+def _over_groups(
+    rows: Float[Tensor, "batch heads rows inner"], matrices: Float[Tensor, "batch kv_heads inner n"]
+) -> Float[Tensor, "batch heads rows n"]:
+    """rows @ matrices, where neighbouring heads may share a matrix."""
+    heads, kv_heads = rows.shape[1], matrices.shape[1]
+    if heads == kv_heads:
+        return rows @ matrices
+    several = rows.unflatten(1, (kv_heads, heads // kv_heads))
+    made = several.flatten(2, 3) @ matrices
+    return made.unflatten(2, several.shape[2:4]).flatten(1, 2)
+
+
+def through(mask: Shaped[Tensor, "*shape"]) -> Bool[Tensor, "*shape"]:
+    """Which entries a boolean mask (True = seen) or an additive one lets through.
+
+    Adding a mask of `finfo.min` to a logit leaves about `finfo.min`, or −inf: half of it is a
+    border that no logit reaches.
+    """
+    return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+
+
+def _hides(mask: Tensor) -> bool:
+    """Whether an additive mask hides keys and does nothing else."""
+    return bool((through(mask).logical_not_() | (mask == 0)).all())
+
+
+def _four_axes(tensor: Tensor | None) -> Tensor | None:
+    while tensor is not None and tensor.ndim < 4:
+        tensor = tensor.unsqueeze(0)
+    return tensor
