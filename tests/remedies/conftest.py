@@ -11,7 +11,7 @@ from headgauge import models
 from headgauge.scanning.thresholds import DEFAULT, Threshold
 
 LAYERS, HEADS, WORDS, LENGTH = 3, 4, 60, 32
-LINES = {"diffuse": 0.82, "inactive": 0.95, "idle sink": 0.02}
+LINES = {"diffuse": 0.54, "inactive": 0.85, "idle sink": 0.016}
 
 
 @pytest.fixture(scope="session")

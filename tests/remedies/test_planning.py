@@ -87,7 +87,9 @@ def test_bad_input(loaded: models.LoadedModel, tokens: Tensor, scan: ScanResult)
             plan(model, text, given, **asked)
 
 
-def test_a_scan_is_found_in_its_folder(scan: ScanResult, tmp_path: Path) -> None:
+def test_a_scan_is_found_in_its_folder(
+    loaded: models.LoadedModel, tokens: Tensor, scan: ScanResult, tmp_path: Path
+) -> None:
     assert scan_in(scan) is scan
     assert scan_in("default") is None
     assert scan_in(None) is None
@@ -95,9 +97,10 @@ def test_a_scan_is_found_in_its_folder(scan: ScanResult, tmp_path: Path) -> None
     found = scan_in(tmp_path / "scan")
     assert found is not None
     assert found.verdicts().equals(scan.verdicts())
-    headgauge.simulate(parts=("curves",), horizon=1.0, out=tmp_path / "simulated")
-    with pytest.raises(InputError, match="simulated is a run of another kind"):
-        scan_in(tmp_path / "simulated")
+    asked: dict[str, Any] = {"length": 16, "windows": 1, "layers": [0], "threads": 1}
+    headgauge.ablate(loaded, tokens, out=tmp_path / "ablated", **asked)
+    with pytest.raises(InputError, match="ablated is a run of another kind"):
+        scan_in(tmp_path / "ablated")
 
 
 def test_model_and_text_are_found_again_by_their_names(scan: ScanResult) -> None:

@@ -131,6 +131,8 @@ class Measurer:
         small = call.keys**2 * each <= _SHARED
         together: list[Work] = []
         judged = self.task.judged  # with the first vectors, where there are any
+        if judged and not self._requests:
+            yield [partial(head.measure, self.settings, (), None, True) for head in heads]
         for kind, requests in self._requests.items():
             for group, members in groupby(heads, partial(self._group, call, kind[0])):
                 vectors = self._finite(call, kind[0], group)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headgauge import models
-from headgauge.models.ablation import Means
+from headgauge.models.ablation import Means, silenced
 from headgauge.models.head_names import Heads
 from headgauge.normalizers.asked import asked_rules
 from headgauge.registry.names import head_name
@@ -88,14 +88,20 @@ def others(every: Heads, named: Heads, source: np.random.Generator) -> Heads:
     return tuple(sorted(drawn))
 
 
-def changed(
-    loaded: models.LoadedModel, heads: Heads, rule: str, means: Means | None
-) -> AbstractContextManager[object]:
-    """The model with a rule in these heads, or without them: their means in their place."""
-    if rule == MEAN:
-        return models.ablated(loaded, heads, means)
-    (asked,) = asked_rules(rule)
-    return models.swap(loaded, dict.fromkeys(heads, asked.rule()))
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """What can be done to heads: `means` stand in the place of those that are taken out."""
+
+    loaded: models.LoadedModel
+    projections: models.Projections
+    means: Means | None
+
+    def __call__(self, heads: Heads, rule: str) -> AbstractContextManager[object]:
+        """The model with a rule in these heads, or without them."""
+        if rule == MEAN:
+            return silenced(self.projections, heads, self.means)
+        (asked,) = asked_rules(rule)
+        return models.swap(self.loaded, dict.fromkeys(heads, asked.rule()))
 
 
 def remedy_name(candidates: Sequence[str]) -> str:

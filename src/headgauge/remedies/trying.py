@@ -27,7 +27,7 @@ from headgauge.remedies.judging import trial_rows
 from headgauge.remedies.planning import RemedyPlan, judged_by, make_remedy, remedy_settings
 from headgauge.remedies.result import SCAN_FOLDER, Remedies
 from headgauge.remedies.trials import Group, groups, that_can_be, written
-from headgauge.remedies.windows import Judge, calibration_means, candidate_rows
+from headgauge.remedies.windows import Judge, candidate_rows, changes_of
 from headgauge.runs import REMEDY, Manifest, RunFolder, frame_schema
 from headgauge.runs.json_files import plain
 from headgauge.scanning import ScanResult, run_scan
@@ -82,11 +82,7 @@ def run_remedy(
     step = _Step(
         passes(plan, tried), 0.0 if isinstance(plan.scan, ScanResult) else _SCAN_SHARE, progress
     )
-    choices = kept.get("choices")
-    if choices is None:
-        rows = candidate_rows(plan.judged, tried, plan.calibration, step)
-        choices = kept.put("choices", rows)
-    losses, numbers = _judged(plan, tried, choices, kept, step)
+    choices, losses, numbers = _tried(plan, tried, kept, step)
     kept.put("trials", trial_rows(tried, choices, losses, numbers))
     notes = list(dict.fromkeys([*made["notes"], *left_out, *_notes(scan, tried, settings.draws)]))
     if folder is None or out is None:
@@ -111,38 +107,32 @@ def _scan(plan: RemedyPlan, out: str | Path | None, progress: Progress | None) -
     return run_scan(plan.scan, place, 1, part).with_thresholds(plan.thresholds)
 
 
-def _judged(
-    plan: RemedyPlan,
-    tried: Sequence[Group],
-    choices: pl.DataFrame,
-    kept: "_Kept",
-    step: Callable[[], object],
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The tables of losses and numbers, window after window; those that are there are not read
-    again. Losses are written last: a window that has them is whole."""
-    losses, numbers = kept.begun("losses"), kept.begun("numbers")
+def _tried(
+    plan: RemedyPlan, tried: Sequence[Group], kept: "_Kept", step: Callable[[], object]
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """The tables of choices, losses and numbers; windows that are there are not read again. Losses
+    are written last: a window that has them is whole."""
+    choices, losses, numbers = kept.get("choices"), kept.begun("losses"), kept.begun("numbers")
     numbers = numbers.filter(pl.col("window").is_in(losses["window"].unique().implode()))
     left = [unit for unit in plan.judged.units if unit.key.window not in losses["window"]]
-    judge = None
-    for unit in left if tried else ():
-        if judge is None:
-            chosen = choices.filter("chosen").select("verdict", "remedy", "rule").rows()
-            loaded, bos = plan.judged.loaded, plan.judged.edges.bos
-            judge = Judge(
-                plan.judged,
-                tried,
-                {(verdict, remedy): rule for verdict, remedy, rule in chosen},
-                calibration_means(plan.judged, tried, plan.calibration),
-                known_heads(loaded, bos.id if bos.put else None, plan.settings),
-                step,
-            )
+    if not tried:
+        return tuple(kept.put(name, []) for name in ("choices", "losses", "numbers"))
+    if choices is not None and not left:
+        return choices, losses, numbers
+    changes = changes_of(plan.judged, tried, plan.calibration)
+    if choices is None:
+        rows = candidate_rows(plan.judged, tried, plan.calibration, changes, step)
+        choices = kept.put("choices", rows)
+    chosen = choices.filter("chosen").select("verdict", "remedy", "rule").rows()
+    loaded, bos = plan.judged.loaded, plan.judged.edges.bos
+    facts = known_heads(loaded, bos.id if bos.put else None, plan.settings)
+    by_remedy = {(verdict, remedy): rule for verdict, remedy, rule in chosen}
+    judge = Judge(plan.judged, tried, by_remedy, changes, facts, step)
+    for unit in left:
         rows, found = judge.window(unit)
         numbers = kept.put("numbers", pl.concat([numbers, found]))
         losses = kept.put("losses", pl.concat([losses, _frame("losses", rows)]))
-    if not left or not tried:
-        kept.put("numbers", numbers)
-        kept.put("losses", losses)
-    return losses, numbers
+    return choices, losses, numbers
 
 
 class _Kept:

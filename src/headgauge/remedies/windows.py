@@ -17,8 +17,8 @@ from headgauge.measure.head_facts import HeadFacts
 from headgauge.measure.plan import Plan
 from headgauge.measure.requests import OFF_SINK, CurveRequest, Task
 from headgauge.measure.unit import Unit, measure_unit, settled
-from headgauge.models.ablation import Means, head_means
-from headgauge.remedies.trials import CONTROL, NAMED, Group, changed, layers_of, remedy_name
+from headgauge.models.ablation import head_means
+from headgauge.remedies.trials import CONTROL, NAMED, Changes, Group, layers_of, remedy_name
 from headgauge.runs.remedy_schema import NumberRow
 from headgauge.runs.schema import HEAD, frame_schema
 from headgauge.scanning.scanning import OFF_SINK_ROWS
@@ -34,18 +34,18 @@ def candidate_rows(
     plan: Plan,
     groups: Sequence[Group],
     windows: Sequence[Int[Tensor, "length"]],
+    changes: Changes,
     done: Callable[[], object],
 ) -> list[Row]:
     """Every candidate on the windows that choose, and the one of each remedy with the smallest
     loss, the first of several."""
     rows: list[Row] = [
-        {"verdict": group.verdict, "remedy": remedy_name(some), "rule": rule, "changes": []}
+        {"verdict": group.verdict, "remedy": remedy_name(some), "rule": rule, "seen": []}
         for group in groups
         for some in group.tries
         for rule in some
     ]
     by_verdict = {group.verdict: group for group in groups}
-    means = calibration_means(plan, groups, windows)
     for ids in windows if rows else ():
         inputs = models.model_inputs(plan.loaded, ids[None])
         with in_turn(), settled(plan.loaded.model, plan.settings):
@@ -53,13 +53,13 @@ def candidate_rows(
             losses = ChangedLosses(plan.loaded, inputs, ids[None], layers)
             for row in rows:
                 group = by_verdict[row["verdict"]]
-                change = changed(plan.loaded, group.heads, row["rule"], means)
-                row["changes"].append(losses.under(group.layers, change) - losses.clean)
+                change = changes(group.heads, row["rule"])
+                row["seen"].append(losses.under(group.layers, change) - losses.clean)
                 done()
     best: dict[tuple[str, str], Row] = {}
     for row in rows:
-        changes = row.pop("changes")
-        row |= {"windows": len(changes), "change": finite(sum(changes) / len(changes))}
+        seen = row.pop("seen")
+        row |= {"windows": len(seen), "change": finite(sum(seen) / len(seen))}
         row["chosen"] = False
         key = row["verdict"], row["remedy"]
         best[key] = min(best.get(key, row), row, key=_least)
@@ -72,16 +72,18 @@ def _least(row: Row) -> float:
     return math.inf if row["change"] is None else row["change"]
 
 
-def calibration_means(
+def changes_of(
     plan: Plan, groups: Sequence[Group], windows: Sequence[Int[Tensor, "length"]]
-) -> Means | None:
-    """What is put in the place of heads that are taken out; None where none is."""
-    if not any((MEAN,) in group.tries for group in groups):
-        return None
+) -> Changes:
+    """What can be done to heads, with their means over the windows that choose where some of them
+    are taken out."""
     loaded = plan.loaded
+    if not any((MEAN,) in group.tries for group in groups):
+        return Changes(loaded, models.Projections(), None)
     with in_turn(), settled(loaded.model, plan.settings):
         inputs = [models.model_inputs(loaded, ids[None]) for ids in windows]
-        return head_means(loaded, models.output_projections(loaded), inputs)
+        projections = models.output_projections(loaded)
+        return Changes(loaded, projections, head_means(loaded, projections, inputs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,7 @@ class Judge:
     plan: Plan
     groups: Sequence[Group]
     chosen: Chosen
-    means: Means | None
+    changes: Changes
     facts: HeadFacts
     done: Callable[[], object]
 
@@ -115,8 +117,7 @@ class Judge:
             for group, remedy, rule in self._remedies(swapped):
                 for draw, heads in enumerate(group.sets[: CONTROL + 1]):
                     if rule != MEAN:
-                        change = changed(self.plan.loaded, heads, rule, None)
-                        loss, tables = self._measured(unit, [group], change)
+                        loss, tables = self._measured(unit, [group], self.changes(heads, rule))
                         losses[group.verdict, remedy, draw] = loss - clean
                         found += self._numbers(tables, group, remedy, draw)
         rows = self._losses(unit, losses)
@@ -140,8 +141,8 @@ class Judge:
                 for draw, heads in enumerate(group.sets):
                     change = known.get((group.verdict, remedy, draw))
                     if change is None:
-                        context = changed(loaded, heads, rule, self.means)
-                        change = losses.under(layers_of(heads), context) - losses.clean
+                        under = losses.under(layers_of(heads), self.changes(heads, rule))
+                        change = under - losses.clean
                         self.done()
                     row = {"verdict": group.verdict, "remedy": remedy, "draw": draw}
                     row |= {"window": unit.key.window, "clean": finite(losses.clean)}
@@ -180,7 +181,7 @@ class Judge:
                 draw=pl.lit(draw, pl.Int64),
             )
             .sort(*HEAD, "place")
-            .select(_NUMBERS)
+            .select(*_NUMBERS)
         )
 
 
