@@ -37,13 +37,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fast.save_pretrained(place / "tiny")
     told = " ".join(WORDS[1 + (i * i + i // 3) % 9] for i in range(300))
     (place / "story.txt").write_text(told)
+    case("llama", "sdpa").model.save_pretrained(place / "other")
+    fast.save_pretrained(place / "other")
+    lines = "[diffuse.rest_entropy_share]\nvalue = 0.5\n[inactive.output_ratio]\nvalue = 0.95\n"
+    (place / "mine.toml").write_text(lines)
     return place
 
 
 @pytest.fixture(scope="module")
 def asked(place: Path) -> list[str]:
     given = ["remedy", str(place / "tiny"), "--text", str(place / "story.txt")]
-    return [*given, *SIZES, *VERDICTS]
+    return [*given, *SIZES, *VERDICTS, "--thresholds", str(place / "mine.toml")]
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +75,7 @@ def test_the_verdicts_of_a_scan_and_the_same_again(
     """From the scan's folder, with its model and text named again, the same numbers come out."""
     given = ["remedy", str(run / "scan"), "--model", str(place / "tiny")]
     given += ["--text", str(place / "story.txt"), *SIZES, *VERDICTS, "--out", str(tmp_path / "run")]
+    given += ["--thresholds", str(place / "mine.toml")]
     code, out, err = cli(*given, "--json")
     assert code == 0, err
     told = json.loads(out)
@@ -85,7 +90,7 @@ def test_the_verdicts_of_a_scan_and_the_same_again(
 
 
 def test_the_terminal_the_page_and_markdown(
-    run: Path, asked: list[str], cli: Any, undrawn: None
+    run: Path, place: Path, asked: list[str], cli: Any, undrawn: None
 ) -> None:
     code, out, _ = cli(*asked, "--out", str(run))
     assert code == 0
@@ -95,9 +100,7 @@ def test_the_terminal_the_page_and_markdown(
     assert code == 0
     assert "| verdict | remedy |" in out
     assert cli("report", str(run))[0] == 0
-    file = run.parent / "mine.toml"
-    file.write_text("[inactive.output_ratio]\nvalue = 0.5\n")
-    code, _, err = cli("report", str(run), "--thresholds", str(file))
+    code, _, err = cli("report", str(run), "--thresholds", str(place / "mine.toml"))
     assert code == 2
     assert "try them again with others" in err
 
@@ -111,13 +114,12 @@ def test_what_it_would_need(asked: list[str], cli: Any, tmp_path: Path) -> None:
 
 def test_mistakes_are_one_line(run: Path, place: Path, cli: Any, tmp_path: Path) -> None:
     text, tiny = ["--text", str(place / "story.txt")], str(place / "tiny")
-    case("llama", "sdpa").model.save_pretrained(tmp_path / "other")
     scan = str(run / "scan")
     for arguments, said in (
         ([str(run), *text], "is a run of another kind and has no verdicts"),
         ([scan, *text], "the scan does not say where its model tiny lies"),
         ([scan, "--model", tiny], "the scan does not say where its text story.txt lies"),
-        ([scan, "--model", str(tmp_path / "other"), *text], "is not the model of the scan, tiny"),
+        ([scan, "--model", str(place / "other"), *text], "is not the model of the scan, tiny"),
         ([scan, "--model", tiny, "--text-string", "the war"], "is not the text of the scan"),
         ([scan, "--model", tiny, *text, "--windows", "9"], "10 windows of 24 tokens left"),
         ([tiny, *text, "--length", "80", "--windows", "2"], "room for 3 windows of 80 tokens"),
