@@ -117,7 +117,7 @@ def test_heads_are_judged_inside_the_changed_model(
     lines: Sequence[Threshold],
 ) -> None:
     """As a scan of the judged windows judges them, with the rule in its place."""
-    sizes = {"length": 32, "windows": 2, "offset": JUDGED[0], "threads": 1}
+    sizes: dict[str, Any] = {"length": 32, "windows": 2, "offset": JUDGED[0], "threads": 1}
     row = found.trials.filter(verdict="diffuse", remedy="softmax").row(0, named=True)
     assert row["measure"] == "rest_entropy_share"
     plain = headgauge.scan(loaded, tokens, **sizes).with_thresholds(lines)

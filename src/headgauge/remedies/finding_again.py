@@ -39,16 +39,17 @@ def scan_source(
 ) -> Source:
     """The model that a scan was made of, found again by its name where it has one."""
     known: Any = scan.manifest["model"]
+    named: Model = "default" if model is None else model
     if model is None:
         if known["source"] not in ("default", "hub"):
             raise InputError(
                 f"the scan does not say where its model {known['name']} lies: name it too (--model)"
             )
-        model = "default" if known["source"] == "default" else known["name"]
+        named = named if known["source"] == "default" else known["name"]
         revision = known.get("revision") if revision is None else revision
-    if isinstance(model, (str, Path)) and dtype is None:
+    if isinstance(named, (str, Path)) and dtype is None:
         dtype = scan.manifest["settings"].get("model", {}).get("dtype")
-    return source_of(model, tokenizer, dtype, device, revision)
+    return source_of(named, tokenizer, dtype, device, revision)
 
 
 def scan_text(scan: ScanResult, seen: Seen) -> Seen:

@@ -116,6 +116,7 @@ def make_remedy(
         )
     with models.swap(loaded, "softmax"):  # refused where its attention cannot be reached
         pass
+    known: dict[str, Any] = {}
     if scan is not None:
         check_model(loaded, scan)
         known = scan.manifest["settings"]

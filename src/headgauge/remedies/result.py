@@ -77,8 +77,8 @@ class Remedies(Shown):
             f"heads are named on {scan['windows']} windows of {max(scan['lengths'])} tokens from "
             f"token {scan['offset']}, judged from token {splits['offset']}{loss}",
             f"{count} remed{'ies' if count != 1 else 'y'}; the intervals are over windows and hold "
-            f"all at once with 95 %; control: {self._settings['draws']} draws of random heads of "
-            "the same layers that do not have the verdict",
+            f"all at once with 95 %; control: random heads of the same layers that do not have the "
+            f"verdict, {self._settings['draws']} draw{'s' * (self._settings['draws'] != 1)}",
         ]
 
     @property

@@ -116,7 +116,7 @@ def _tried(
     numbers = numbers.filter(pl.col("window").is_in(losses["window"].unique().implode()))
     left = [unit for unit in plan.judged.units if unit.key.window not in losses["window"]]
     if not tried:
-        return tuple(kept.put(name, []) for name in ("choices", "losses", "numbers"))
+        return kept.put("choices", []), kept.put("losses", []), kept.put("numbers", [])
     if choices is not None and not left:
         return choices, losses, numbers
     changes = changes_of(plan.judged, tried, plan.calibration)

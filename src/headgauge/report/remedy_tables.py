@@ -84,7 +84,7 @@ def _candidates(choices: pl.DataFrame) -> Table:
         Column("", ["chosen" if each else "" for each in several["chosen"]], "left"),
     ]
     windows = several["windows"].max() or 0
-    note = f"On {windows} window{'s' * (windows != 1)} that judge nothing else."
+    note = f"On {windows} window{'s' * (windows != 1)} behind those that judge."
     return Table("What was chosen from", columns, note)
 
 
