@@ -99,7 +99,10 @@ function draw(chart) {
     Math.min(chart.options.tallest || 420, Math.max(least, width * ratio)),
   );
   Object.assign(chart, { width: chart.holder.clientWidth, size: [width, height] });
-  chart.plot = { left: 58, top: 26, right: width - 14, bottom: height - 44 };
+  // Names beside the rows of a list need more room than numbers.
+  const longest = Math.max(0, ...(panel.y.ticks || []).map(([, text]) => text.length));
+  const left = Math.min(Math.max(58, 6.2 * longest + 12), 0.5 * width);
+  chart.plot = { left, top: 26, right: width - 14, bottom: height - 44 };
   setScales(chart);
   picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
   picture.setAttribute('height', height);
