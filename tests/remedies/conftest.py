@@ -7,7 +7,9 @@ import torch
 import transformers as hf
 from torch import Tensor
 
+import headgauge
 from headgauge import models
+from headgauge.scanning import ScanResult
 from headgauge.scanning.thresholds import DEFAULT, Threshold
 
 LAYERS, HEADS, WORDS, LENGTH = 3, 4, 60, 32
@@ -35,3 +37,9 @@ def lines() -> tuple[Threshold, ...]:
     return tuple(
         replace(each, value=LINES[each.verdict]) for each in DEFAULT if each.verdict in LINES
     )
+
+
+@pytest.fixture(scope="session")
+def scan(loaded: models.LoadedModel, tokens: Tensor, lines: tuple[Threshold, ...]) -> ScanResult:
+    """Of the first two windows."""
+    return headgauge.scan(loaded, tokens, length=32, windows=2, threads=1).with_thresholds(lines)

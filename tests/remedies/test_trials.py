@@ -1,24 +1,14 @@
 """Which heads a remedy is tried on, and which are their control."""
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
-import pytest
-from torch import Tensor
 
-import headgauge
-from headgauge import models
 from headgauge.remedies.trials import groups, layers_of, others, remedy_name, written
 from headgauge.scanning import ScanResult
-from headgauge.scanning.thresholds import VERDICTS, Threshold
+from headgauge.scanning.thresholds import VERDICTS
 
 EVERY = tuple((layer, head) for layer in range(3) for head in range(4))
-
-
-@pytest.fixture(scope="module")
-def scan(loaded: models.LoadedModel, tokens: Tensor, lines: Sequence[Threshold]) -> ScanResult:
-    return headgauge.scan(loaded, tokens, length=32, windows=2, threads=1).with_thresholds(lines)
 
 
 def test_random_heads_are_as_many_others_of_the_same_layers() -> None:

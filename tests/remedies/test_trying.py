@@ -16,8 +16,10 @@ from headgauge import models
 from headgauge.models.ablation import head_means
 from headgauge.models.head_names import named_heads
 from headgauge.remedies import Remedies
+from headgauge.remedies.windows import Judge
 from headgauge.report.page import page
 from headgauge.runs.remedy_schema import REMEDY_TABLES
+from headgauge.scanning import ScanResult
 from headgauge.scanning.thresholds import Threshold
 from headgauge.scanning.verdicts import derived
 
@@ -153,12 +155,11 @@ def test_a_run_is_taken_up_where_it_stopped(
     loaded: models.LoadedModel,
     tokens: Tensor,
     lines: Sequence[Threshold],
+    scan: ScanResult,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It reads the windows that are left, once, and comes to the same bytes."""
-    from headgauge.remedies.windows import Judge
-
     own, read = Judge.window, []
 
     def window(self: Judge, unit: Any) -> Any:
@@ -169,23 +170,26 @@ def test_a_run_is_taken_up_where_it_stopped(
         return own(self, unit)
 
     monkeypatch.setattr(Judge, "window", window)
-    out, asked = tmp_path / "again", {"thresholds": lines, "verdicts": ["idle sink"], **SIZES}
+    asked = {"thresholds": lines, "verdicts": ["idle sink"], "model": loaded, **SIZES}
+    out, whole = tmp_path / "again", tmp_path / "whole"
     with pytest.raises(KeyboardInterrupt):
-        headgauge.remedy(loaded, tokens, out=out, **asked)
-    headgauge.remedy(loaded, tokens, out=out, **asked)
-    headgauge.remedy(loaded, tokens, out=out, **asked)
+        headgauge.remedy(scan, tokens, out=out, **asked)
+    headgauge.remedy(scan, tokens, out=out, **asked)
+    headgauge.remedy(scan, tokens, out=out, **asked)
     assert read == [0, "stopped", 1]
-    whole = tmp_path / "whole"
-    headgauge.remedy(loaded, tokens, out=whole, **asked)
+    headgauge.remedy(scan, tokens, out=whole, **asked)
     for name in REMEDY_TABLES:
         file = Path("remedies") / f"{name}.parquet"
         assert (out / file).read_bytes() == (whole / file).read_bytes(), name
 
 
 def test_a_scan_without_verdicts_is_a_result(
-    loaded: models.LoadedModel, tokens: Tensor, lines: Sequence[Threshold], tmp_path: Path
+    loaded: models.LoadedModel,
+    tokens: Tensor,
+    lines: Sequence[Threshold],
+    scan: ScanResult,
+    tmp_path: Path,
 ) -> None:
-    scan = headgauge.scan(loaded, tokens, length=32, windows=2, threads=1)
     out = tmp_path / "nothing"
     asked = SIZES | {"thresholds": lines, "verdicts": ["unstable"], "out": out}
     found = headgauge.remedy(scan, tokens, model=loaded, **asked)

@@ -27,7 +27,7 @@ def remedy_figure(result: Remedies, run: str) -> Figure:
         Series("named", "heads with the verdict", Look(BLACK, "none", "diamond"), [None], [0]),
         Series("random", "random heads, a draw each", _RANDOM, [None], [0]),
     ]
-    names = [f"{row['verdict']}: {row['rule']}" for row in rows]
+    names = [f"{row['verdict']}: {_short(row['rule'])}" for row in rows]
     panel = Panel(
         "",
         _axis([abs(x) for each in series for x in each.x if isinstance(x, float)]),
@@ -54,6 +54,11 @@ def _row(result: Remedies, row: dict[str, Any], at: int) -> Iterator[Series]:
     yield Series("named", "", point, [row["change"]], [at - _APART])
     if drawn := _draws(result.tables["losses"], row):
         yield Series("random", "", _RANDOM, drawn, [at + _APART] * len(drawn))
+
+
+def _short(rule: str) -> str:
+    """There is little room beside the rows."""
+    return rule.replace(":temperature=", " T=").replace(":", " ")
 
 
 def _axis(sizes: Sequence[float]) -> Axis:
