@@ -48,6 +48,16 @@ def thresholds() -> str:
     return table(("verdict", "holds where", "where the line comes from", "what to do"), rows)
 
 
+def tries() -> str:
+    rows = {
+        (each.verdict, "; ".join(" or ".join(some) for some in each.tries) or "–", each.untried)
+        for each in DEFAULT
+    }
+    order = [each.verdict for each in DEFAULT]
+    listed = sorted(rows, key=lambda row: order.index(row[0]))
+    return table(("verdict", "what is tried", "what is not, and why"), listed)
+
+
 def roles() -> str:
     rows = [
         (each.verdict, f"{each.what} {each.direction} {each.value:g}", each.source, each.remedy)
@@ -84,6 +94,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "measures over N": partial(entries, measures.CURVES),
     "thresholds": thresholds,
     "roles": roles,
+    "tries": tries,
     "rules": rules,
     "glossary": glossary,
 }

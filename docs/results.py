@@ -15,6 +15,7 @@ from headgauge.runs import dynamics_schema, paper_schema, schema
 from headgauge.runs.layouts import (
     ABLATION,
     COMPARISON,
+    REMEDY,
     REPRODUCTION,
     RULES,
     SCAN,
@@ -48,7 +49,7 @@ _EXPLAINED = {
     dynamics_schema.GammaRow: ("scheme", "tokens", "beta", "time", "gamma"),
     dynamics_schema.SwarmRow: ("dim", "weights", "seeds"),
 }
-_LAYOUTS = (SCAN, ABLATION, RULES, COMPARISON, VALIDATION, REPRODUCTION, SIMULATION)
+_LAYOUTS = (SCAN, ABLATION, RULES, REMEDY, COMPARISON, VALIDATION, REPRODUCTION, SIMULATION)
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
     "str": r"\b(Vectors|How|Kind|Scale|Keys|Seen|Side|SpanKind|Where|Logits|Panel|Expected|Weights"

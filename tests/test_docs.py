@@ -47,12 +47,14 @@ SMALLER = {
     "ablate": {"--layers": "0,1"},
     "compare": {"--layers": "0,1", "--windows": "1"},
     "validate": {"--windows": "1"},
+    "remedy": {"--windows": "1", "--draws": "2"},
     "simulate": {"--tokens": "6", "--dim": "8", "--horizon": "1", "--seeds": "1", "--heads": "2"},
 }  # fmt: skip
 ADDED = {
     "scan": {"--text": "story.txt", "--length": "32", "--windows": "1"},
     "ablate": {"--text": "story.txt", "--length": "32", "--windows": "1"},
     "validate": {"--text": "story.txt", "--length": "32", "--windows": "1"},
+    "remedy": {"--text": "story.txt", "--length": "32", "--windows": "1", "--draws": "1"},
     "reproduce": {"--text": "story.txt", "--length": "32", "--windows": "1",
                   "--rules": "none", "--sensitivity-rows": "2"},
     "simulate": {"--tokens": "6", "--dim": "8", "--horizon": "1", "--seeds": "1",
@@ -160,7 +162,7 @@ def smaller(text: str, whole: bool = False) -> list[str]:
     for option, value in (ADDED["ablate"] if alone else added).items():
         if option not in {*given, *documents, *itself}:
             given += [option, value]
-    reading = alone or command in ("scan", "ablate", "validate", "reproduce")
+    reading = alone or command in ("scan", "ablate", "validate", "remedy", "reproduce")
     if reading and "tiny" not in given:
         given += ["--model", "tiny"]
     if command == "reproduce" and not whole and "--estimate" not in given:

@@ -15,6 +15,7 @@
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
     headgauge.compare("runs/a", "runs/b")       # two scans head by head; one model: rules in it
+    headgauge.remedy(loaded)                    # what do the verdicts' remedies do?
     headgauge.read_run("runs/mine")             # any of these, from its folder
     headgauge.export("runs/mine", "csv")        # a scan in the forms that other tools load
 
@@ -26,6 +27,7 @@ the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.model
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
 `headgauge.ablation` takes them out, `headgauge.validation` tests verdicts against that,
 `headgauge.comparison` holds two things beside each other,
+`headgauge.remedies` tries what verdicts recommend,
 `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found,
 `headgauge.report` draws it and `headgauge.exports` hands it on.
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         normalizers,
         paper,
         particles,
+        remedies,
         report,
         runs,
         scanning,
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from headgauge.models import ablated, install, load, load_rule, save_rule, swap, uninstall
     from headgauge.paper import reproduce
     from headgauge.reading import read_run
+    from headgauge.remedies import remedy
     from headgauge.report.figures import draw, plot
     from headgauge.scanning import scan
     from headgauge.simulation import simulate
@@ -90,6 +94,8 @@ __all__ = [
     "particles",
     "plot",
     "read_run",
+    "remedies",
+    "remedy",
     "report",
     "reproduce",
     "runs",
@@ -116,6 +122,7 @@ _FUNCTIONS = {
     "load_rule": "models",
     "plot": "report.figures",
     "read_run": "reading",
+    "remedy": "remedies",
     "reproduce": "paper",
     "save_rule": "models",
     "scan": "scanning",
@@ -135,6 +142,7 @@ def __getattr__(name: str) -> Any:
         if name in (
             "compare",
             "read_run",
+            "remedy",
             "reproduce",
             "scan",
             "simulate",

@@ -5,6 +5,7 @@ from pathlib import Path
 from headgauge.ablation import Ablation
 from headgauge.comparison import RuleComparison, RunComparison
 from headgauge.paper.result import Reproduction
+from headgauge.remedies import Remedies
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
 from headgauge.validation import Validation
@@ -13,9 +14,19 @@ from headgauge.validation import Validation
 def read_run(
     folder: str | Path,
 ) -> (
-    ScanResult | Ablation | Validation | Reproduction | Simulation | RunComparison | RuleComparison
+    ScanResult
+    | Ablation
+    | Validation
+    | Remedies
+    | Reproduction
+    | Simulation
+    | RunComparison
+    | RuleComparison
 ):
     """What a command left there; nothing is computed again."""
-    others = (Simulation, Reproduction, Validation, RunComparison, RuleComparison, Ablation)
+    others = (
+        *(Simulation, Reproduction, Validation, Remedies),
+        *(RunComparison, RuleComparison, Ablation),
+    )
     kind = next((each for each in others if each.is_in(folder)), ScanResult)
     return kind.load(folder)

@@ -15,7 +15,8 @@ import headgauge
 from headgauge import models
 from headgauge.ablation import Ablation
 from headgauge.errors import InputError
-from headgauge.measure import effects, runner
+from headgauge.measure import runner
+from headgauge.models.kept_layers import KeptLayers
 from model_families import case
 
 LENGTH = 24
@@ -224,7 +225,7 @@ def test_the_same_to_the_last_bit_from_every_layer():
     model = case("t5", "sdpa").model
     loaded = models.wrap(model)
     inputs = models.model_inputs(loaded, _tokens(LENGTH)[None])
-    kept = effects.KeptLayers(model)
+    kept = KeptLayers(model)
     with torch.no_grad():
         with kept.keeping():
             plain = model(**inputs).logits

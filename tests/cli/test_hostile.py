@@ -17,6 +17,7 @@ VALUES = [
 CALLS = {
     "scan": ["scan", "no/such/model", "--text", "no-such-text"],
     "reproduce": ["reproduce", "no/such/model", "--text", "no-such-text"],
+    "remedy": ["remedy", "no/such/model", "--text", "no-such-text"],
     "validate": ["validate", "no/such/model", "--text", "no-such-text"],
     "simulate": ["simulate", "--device", "abacus"],
     "report": ["report", "no-such-run"],

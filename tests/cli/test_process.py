@@ -47,12 +47,12 @@ import sys
 import headgauge.__main__
 assert not {"typer", "rich", "pathlib"} & set(sys.modules)
 from headgauge.cli.app import run
-commands = ["scan", "ablate", "validate", "reproduce", "simulate", "report", "export", "claims"]
-commands += ["normalizers", "cache"]
+commands = ["scan", "ablate", "validate", "remedy", "reproduce", "simulate", "report", "export"]
+commands += ["claims", "normalizers", "cache"]
 codes = [run([]), run(["--version"]), run(["--help"])]
 codes += [run([command, "--help"]) for command in commands]
 codes += [run([command, "--nonsense"]) for command in commands]
-assert codes == [2] + [0] * 12 + [2] * 10
+assert codes == [2] + [0] * (2 + len(commands)) + [2] * len(commands)
 print({"torch", "transformers", "polars", "matplotlib", "numba", "scipy"} & set(sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -14,6 +14,7 @@ from headgauge.cli import (
     compare,
     export,
     normalizers,
+    remedy,
     report,
     reproduce,
     scan,
@@ -26,6 +27,7 @@ from headgauge.errors import InputError
 from headgauge.options.commands import (
     AblateOptions,
     CompareOptions,
+    RemedyOptions,
     ReproduceOptions,
     ScanOptions,
     SimulateOptions,
@@ -55,6 +57,7 @@ app.command("ablate")(command(AblateOptions, ablate.run))
 app.command("reproduce")(command(ReproduceOptions, reproduce.run))
 app.command("validate")(command(ValidateOptions, validate.run))
 app.command("compare")(command(CompareOptions, compare.run))
+app.command("remedy")(command(RemedyOptions, remedy.run))
 app.command("simulate")(command(SimulateOptions, simulate.run))
 app.command("report")(report.command)
 app.command("export")(export.command)

@@ -20,7 +20,7 @@ def command(
         bool,
         typer.Option(
             "--markdown",
-            help="Print the tables of a reproduction or validation as Markdown instead of drawing.",
+            help="Print the tables of a reproduction, validation or remedies as Markdown.",
         ),
     ] = False,
     plain: Annotated[bool, typer.Option("--plain", help=PLAIN)] = False,
@@ -34,8 +34,10 @@ def command(
     from headgauge.comparison import RuleComparison, RunComparison
     from headgauge.paper.result import Reproduction
     from headgauge.reading import read_run
+    from headgauge.remedies import Remedies
     from headgauge.report.figures import draw
     from headgauge.report.paper_tables import paper_markdown
+    from headgauge.report.remedy_tables import remedy_markdown
     from headgauge.report.validation_tables import validation_markdown
     from headgauge.scanning import read_thresholds
     from headgauge.simulation import Simulation
@@ -45,9 +47,12 @@ def command(
         if Validation.is_in(folder):
             print(printable(validation_markdown(Validation.load(folder))))
             return
+        if Remedies.is_in(folder):
+            print(printable(remedy_markdown(Remedies.load(folder))))
+            return
         if not Reproduction.is_in(folder):
             raise InputError(
-                f"{folder} has no tables for Markdown: headgauge reproduce and headgauge validate "
+                f"{folder} has no tables for Markdown: headgauge reproduce, validate and remedy "
                 "leave some"
             )
         found = Reproduction.load(folder)
@@ -65,6 +70,11 @@ def command(
             raise InputError(
                 f"{folder}: a comparison has judged its runs; compare them again in Python, with "
                 "scans that have other thresholds"
+            )
+        if isinstance(run, Remedies):
+            raise InputError(
+                f"{folder}: remedies were tried on the heads that its thresholds named; try them "
+                "again with others"
             )
         if isinstance(run, Validation):
             raise InputError(

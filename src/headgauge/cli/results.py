@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headgauge.ablation import Ablation
     from headgauge.comparison import RuleComparison, RunComparison
     from headgauge.paper import Reproduction
+    from headgauge.remedies import Remedies
     from headgauge.scanning import Estimate, ScanResult
     from headgauge.simulation import Simulation
     from headgauge.validation import Validation
@@ -129,6 +130,19 @@ def comparison_document(result: "RunComparison", drawn: list[Path]) -> dict[str,
         "fail_on": [asdict(each) for each in result.answers()],
         "failed": result.failing(),
         **{name: table.to_dicts() for name, table in small.items()},
+    }
+
+
+def remedy_document(result: "Remedies", drawn: list[Path]) -> dict[str, Any]:
+    return {
+        "warnings": result.warnings(),
+        "folder": str(result.folder),
+        "page": str(drawn[0]),
+        "stands_on": result.stands(),
+        "finding": result.finding(),
+        "notes": result.notes(),
+        **{name: table.to_dicts() for name, table in result.tables.items() if name != "numbers"},
+        "heads": result.heads().to_dicts(),
     }
 
 
@@ -250,6 +264,19 @@ def show_comparison(result: "RunComparison", drawn: list[Path], failing: Sequenc
         _show_files(result.folder, drawn, *kept, f"figures/ ({figures})")
     for line in failing:
         stdout().print(Text(line, style="bold red"), soft_wrap=True)
+
+
+def show_remedies(result: "Remedies", drawn: list[Path]) -> None:
+    """What it stands on, what remedies did, what cannot be tried, where to look on."""
+    from headgauge.report.remedy_tables import remedy_tables
+
+    _show_warnings(result.warnings())
+    _lines(result.stands())
+    for table in remedy_tables(result):
+        stdout().print(table)
+    _lines([result.finding(), *result.notes()])
+    kept = f"remedies/ ({len(result.tables)} tables)"
+    _show_files(result.folder, drawn, kept, "manifest.json", "figures/ (1)")
 
 
 def show_simulation(result: "Simulation", drawn: list[Path]) -> None:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -21,18 +21,18 @@ from headgauge.options.commands import (
 )
 
 if TYPE_CHECKING:
-    from headgauge.models import ModelSource
+    from headgauge.models import LoadedModel, ModelSource
     from headgauge.scanning import Plan
+
+Source = TypeVar("Source", bound="ModelSource | LoadedModel")
 
 
 def open_model(
     asked: ScanOptions | AblateOptions | ReproduceOptions | ValidateOptions, notes: Console
 ) -> "ModelSource":
     """The model, whichever way it was named, loaded."""
-    name = asked.model_option if asked.model is None else asked.model
-    if asked.model_option not in (None, name):
-        raise InputError(f"two models were given, {name} and {asked.model_option}: give one")
-    return loaded_source("default" if name is None else name, asked, notes)
+    name = one_name(asked.model, asked.model_option) or "default"
+    return loaded_source(name, asked, notes)
 
 
 def loaded_source(name: str, asked: Any, notes: Console) -> "ModelSource":
@@ -40,6 +40,19 @@ def loaded_source(name: str, asked: Any, notes: Console) -> "ModelSource":
     from headgauge.models import ModelSource
 
     source = ModelSource(name, asked.dtype, asked.device or "cpu", asked.revision)
+    return loaded(source, name, notes)
+
+
+def one_name(argument: str | None, option: str | None) -> str | None:
+    """The model's name, given as an argument or as an option."""
+    name = option if argument is None else argument
+    if option not in (None, name):
+        raise InputError(f"two models were given, {name} and {option}: give one")
+    return name
+
+
+def loaded(source: "Source", name: str, notes: Console) -> "Source":
+    """The same, with its model loaded now."""
     with notes.status(f"loading {name}"):
         source.open()
     return source

@@ -1,16 +1,12 @@
 """What a head is worth: the rise of a window's loss without it.
 
 A head's output is replaced by its mean or by zeros (`models.ablation`) and the loss is computed
-again. The layers before the head would make what they make without the ablation, so they hand that
-on (`models.kept_layers`). In every window it is looked whether the untouched model's loss comes out
-the same to the last bit on this way; where it does not, whole passes serve.
+again (`changed_losses`).
 """
 
 import math
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import polars as pl
@@ -19,11 +15,11 @@ from jaxtyping import Int
 from torch import Tensor
 
 from headgauge import models
+from headgauge.measure.changed_losses import ChangedLosses
 from headgauge.measure.requests import Ablate, Task
 from headgauge.measure.settings import UnitSettings
 from headgauge.models.ablation import Means, silenced
 from headgauge.models.head_names import Heads
-from headgauge.models.kept_layers import KeptLayers
 from headgauge.runs import Manifest, UnitKey
 from headgauge.runs.schema import EffectRow, frame_schema
 
@@ -51,40 +47,20 @@ def window_effects(
     assert task.ablate is not None
     projections = models.output_projections(loaded)
     means = means_by_head(task.once["means"]) if task.ablate.how == "mean" else None
-    cache = models.without_cache(loaded.model)
-
-    def loss() -> float:
-        found = models.next_token_loss(loaded, loaded.model(**inputs, **cache), ids)
-        assert found is not None
-        return float(found[0])
-
-    kept = KeptLayers(loaded.model)
-    with kept.keeping():
-        clean = loss()
     named = _targets(task.ablate, projections, settings)
-    places = {each.layer: kept.place(name) for name, each in projections.items()}
-    targets = sorted(
-        (min(places[layer] for layer, _ in heads), i) for i, (_, heads) in enumerate(named)
-    )
-    starts = sorted({place for place, _ in targets if place})
-    # The middle has most before and after it, the last most that could be missing.
-    kept.whole |= not all(
-        _same(kept, place, loss, clean) for place in {*starts[len(starts) // 2 :][:1], *starts[-1:]}
-    )
-    losses: dict[int, float] = {}
-    for place, several in groupby(targets, lambda target: target[0]):
-        with kept.handed_on(place):
-            for _, i in several:
-                with silenced(projections, named[i][1], means):
-                    losses[i] = loss()
-                if progress is not None:
-                    progress(len(losses) / len(named))
+    layers = [tuple(layer for layer, _ in heads) for _, heads in named]
+    losses = ChangedLosses(loaded, inputs, ids, layers)
+    found: dict[int, float] = {}
+    for i in sorted(range(len(named)), key=lambda i: losses.place(layers[i])):
+        found[i] = losses.under(layers[i], silenced(projections, named[i][1], means))
+        if progress is not None:
+            progress(len(found) / len(named))
     how = {"how": task.ablate.how}
     rows = [
-        vars(key) | where | how | {"loss": _finite(losses[i]), "effect": _finite(losses[i] - clean)}
+        vars(key) | where | how | _change(found[i], losses.clean)
         for i, (where, _) in enumerate(named)
     ]
-    return WindowEffects(rows, kept.whole)
+    return WindowEffects(rows, losses.whole)
 
 
 def _targets(
@@ -102,12 +78,8 @@ def _targets(
     ]
 
 
-def _same(kept: KeptLayers, place: int, loss: Callable[[], float], clean: float) -> bool:
-    """Whether the untouched model's loss comes out the same if the first layers do not run."""
-    # Layers that look for what others left behind (keys that are shared) fail in ways of their own.
-    with suppress(Exception), kept.handed_on(place):
-        return loss() == clean
-    return False
+def _change(loss: float, clean: float) -> dict[str, float | None]:
+    return {"loss": _finite(loss), "effect": _finite(loss - clean)}
 
 
 def _finite(value: float) -> float | None:

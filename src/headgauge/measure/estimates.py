@@ -63,17 +63,17 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     return Estimate(seconds / jobs, memory, tables + _FIGURE_BYTES)
 
 
+def pass_seconds(plan: Plan, length: int) -> float:
+    """Of one pass over a window of so many tokens, with its loss."""
+    return _pass_flops(plan, length) / _forward_rate(plan)
+
+
 def head_count(plan: Plan) -> int:
     """Heads that are measured."""
     layers = plan.settings.layers
     modules = len(models.attention_modules(plan.loaded.model)) if layers is None else len(layers)
     heads = plan.loaded.facts.heads if plan.settings.heads is None else len(plan.settings.heads)
     return modules * heads
-
-
-def pass_seconds(plan: Plan, length: int) -> float:
-    """Of one forward pass over a window."""
-    return _pass_flops(plan, length) / _forward_rate(plan)
 
 
 def _pass_flops(plan: Plan, length: int) -> float:

@@ -134,6 +134,8 @@ class Measurer:
         together: list[Work] = []
         # With the first vectors, where there are any.
         judged = self.task.row_requests if self.task.judged else ()
+        if judged and not self._requests:
+            yield [partial(head.measure, self.settings, (), None, judged) for head in heads]
         for kind, requests in self._requests.items():
             for group, members in groupby(heads, partial(self._group, call, kind[0])):
                 vectors = self._finite(call, kind[0], group)

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from torch import Tensor
 
@@ -28,6 +28,7 @@ Tokens = (
     str | Path | models.SourceText | Documents | Tensor | Sequence[Any] | Mapping[str, Any] | None
 )
 Seen = models.SourceText | Documents | Tensor | tuple[Tensor, ...] | str | None
+Settings = TypeVar("Settings", bound=UnitSettings)
 Window = tuple[int, Tensor]  # the token it starts at, its ids
 
 
@@ -113,17 +114,21 @@ class Reading:
     def following(self, settings: UnitSettings, fewer: bool = False) -> list[Tensor]:
         """As many windows behind those that are read; none where there are not as many, or
         `fewer`: those that there are."""
-        count = settings.windows
+        rest, later = self.behind(settings)
+        room = min(rest.room(later), settings.windows)
+        if room < 1 or (room < settings.windows and not fewer):
+            return []
+        found = rest.windows(replace(later, windows=room))[0]
+        return [ids[: settings.length] for _, ids in found]
+
+    def behind(self, settings: Settings) -> "tuple[Reading, Settings]":
+        """What is left behind the windows that these settings read, and the settings that read on
+        there."""
         if self.running:
-            read = count * (settings.length - self.edges.bos.put)
-            later = replace(settings, offset=settings.offset + read)
-            room = self.room(later)
-            if room < 1 or (room < count and not fewer):
-                return []
-            return [ids for _, ids in self.windows(replace(later, windows=min(count, room)))[0]]
-        rows = self.rows[count : 2 * count]
-        enough = fewer or len(rows) == count
-        return [row[: settings.length] for row in rows] if enough else []
+            read = settings.windows * (settings.length - self.edges.bos.put)
+            return self, replace(settings, offset=settings.offset + read)
+        rows, texts = (each[settings.windows :] for each in (self.rows, self.texts))
+        return replace(self, rows=rows, texts=texts), settings
 
     def windows(self, settings: UnitSettings) -> tuple[list[Window], list[str]]:
         """The windows, and what is to be said of them. Of rows the first, no longer than L."""

@@ -328,6 +328,64 @@ class ValidateOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RemedyOptions:
+    """Of `headgauge remedy` and `headgauge.remedy`."""
+
+    run: str | None = _command(
+        None,
+        f"The folder of a scan, or a model, of which a scan is made first: {MODEL[0].lower()}"
+        f"{MODEL[1:]}",
+        argument=True,
+    )
+    model_option: str | None = _command(
+        None,
+        "The model: in place of the argument, or of a scan whose model lies in a folder or file.",
+        flags=("--model",),
+    )
+    text: str | None = _read(
+        None,
+        "A text, as for scan. Of a scan it is found again if it is 'war-and-peace' or "
+        "'python-reference', and must be given if it is a file.",
+        command_only=True,
+    )
+    text_string: str | None = _text_string()
+    chat: bool = _chat()
+    length: int | None = _read(
+        None, "Tokens in a window (L). Without it: the scan's; of a model 512, or what it has."
+    )
+    windows: int | None = _read(
+        None,
+        "Windows that judge, behind those of the scan; half as many behind them choose parameters. "
+        "A scan that is made first has as many. Without it: 4, or what the text has.",
+    )
+    offset: int = _read(
+        0, "The text token the first window of the scan starts at; a given scan has its own."
+    )
+    bos: str = _bos()
+    verdicts: str | Sequence[str] | None = _measured(
+        None,
+        "Only the remedies of these verdicts, such as 'diffuse,idle sink'. Without it: all.",
+        names=True,
+    )
+    draws: int = _measured(6, "Draws of as many random heads of the same layers, as a control.")
+    thresholds: str | Path | Sequence[Any] | None = _measured(
+        None, "A TOML file that changes thresholds of the verdicts.", typed=Path | None
+    )
+    out: str | Path | None = _kept(
+        None, "The run's folder. Without it: runs/remedy-MODEL-TEXT-….", typed=Path | None
+    )
+    dtype: str | None = _dtype()
+    device: str | None = _device()
+    revision: str | None = _revision()
+    threads: int | None = _threads()
+    seed: int = _kept(0, "Of random heads and sampled rows.")
+    estimate: bool = _estimate()
+    plain: bool = _plain()
+    json_output: bool = _json_output()
+    quiet: bool = _quiet()
+
+
+@dataclass(frozen=True, kw_only=True)
 class CompareOptions:
     """Of `headgauge compare` and `headgauge.compare`: rules in a model, or runs beside each other.
 

@@ -2,9 +2,8 @@
 
 from typing import Literal, NamedTuple
 
-Kind = Literal[
-    "scan", "reproduction", "simulation", "validation", "comparison", "rules"
-]  # of a run, and so of its page
+# Of a run, and so of its page.
+Kind = Literal["scan", "reproduction", "simulation", "validation", "comparison", "rules", "remedy"]
 
 INTRODUCTION: dict[Kind, str] = {
     "scan": "An attention head gives every token weights on the tokens it sees and passes on their "
@@ -25,6 +24,10 @@ INTRODUCTION: dict[Kind, str] = {
     "rules": "Attention turns logits into weights by a rule, usually softmax. This page puts other "
     "rules into the same trained model and reads the same windows: what happens to the loss, to "
     "the predictions, and to every head.",
+    "remedy": "A verdict comes with a remedy. This page puts each into the heads that have the "
+    "verdict, without training, and shows what it did: to the loss on text that named no head and "
+    "chose no parameter, to the number behind the verdict, and beside random heads of the same "
+    "layers.",
 }
 
 
@@ -113,6 +116,16 @@ _RULES = {
     "on its logits": "The rule on the logits that the original model has in this layer.",
     "inside": "The rule in every chosen head at once: later layers get other inputs.",
 }
+_TRIED = {
+    "change of the loss": "The loss under the remedy, in nats per token, less that of the model as "
+    "it is, on the same windows.",
+    "candidate": "A rule with its parameters. Where a remedy has several, the one with the least "
+    "loss on a few windows is judged on others.",
+    "random heads": "As many others of the same layers, without the verdict, that get the same "
+    "remedy; a draw is one such set.",
+    "mean": "The head is taken out: its mean over other windows stands in its place.",
+    "interval": "So wide that the intervals of all remedies of the run hold at once, with 95 %.",
+}
 _TOLD: tuple[tuple[tuple[Kind, ...], dict[str, str]], ...] = (
     (("scan", "reproduction"), _HEADS),
     (("reproduction",), _PAPER),
@@ -120,6 +133,7 @@ _TOLD: tuple[tuple[tuple[Kind, ...], dict[str, str]], ...] = (
     (("validation",), _WORTH),
     (("comparison",), _COMPARED),
     (("rules",), _RULES),
+    (("remedy",), _TRIED),
 )
 GLOSSARY = tuple(Term(term, words, pages) for pages, told in _TOLD for term, words in told.items())
 

@@ -15,6 +15,7 @@ from headgauge.ablation import Ablation
 from headgauge.comparison import RuleComparison, RunComparison
 from headgauge.errors import InputError
 from headgauge.paper.result import Reproduction
+from headgauge.remedies import Remedies
 from headgauge.report import drawing
 from headgauge.report.comparison_runs import USUAL, run_figures
 from headgauge.report.curves import curves_figure, head_figure
@@ -25,6 +26,7 @@ from headgauge.report.figure_files import save_words
 from headgauge.report.head_maps import ON_REQUEST, head_maps, spans_figure
 from headgauge.report.page import page, write_page
 from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
+from headgauge.report.remedy_figure import remedy_figure
 from headgauge.report.rules import rule_figures
 from headgauge.report.validation_figure import validation_figure
 from headgauge.scanning.result import ScanResult
@@ -32,11 +34,15 @@ from headgauge.simulation.result import SOURCE, Simulation
 from headgauge.validation import Validation
 
 Makers = dict[str, Callable[[], Figure | Drawn]]
-Result = ScanResult | Reproduction | Simulation | Validation | RunComparison | RuleComparison
+Result = (
+    ScanResult | Reproduction | Simulation | Validation | Remedies | RunComparison | RuleComparison
+)
 _NOT_DRAWN = (
     "an ablation has tables and nothing to draw: read its effects, or scan with effects "
     "(--effects) to have them on a page"
 )
+_WITHOUT_HEADS = {Simulation: "simulation", Validation: "validation", Remedies: "remedy"}
+_WITHOUT_HEADS |= {RunComparison: "comparison", RuleComparison: "comparison"}
 _TABLES = {  # by figure of a simulation: its table, and what describes it
     "gamma": ("curves", over_time.gamma_figure),
     "swarms": ("swarms", over_time.swarms_figure),
@@ -59,6 +65,8 @@ def figures(result: Result, text: str | None = None, plain: bool = False) -> Mak
         return {**run_figures(result)}
     if isinstance(result, RuleComparison):
         return {**rule_figures(result)}
+    if isinstance(result, Remedies):
+        return {"remedies": partial(remedy_figure, result, result.caption())}
     text = next(iter(result.scans)) if text is None else text
     if text not in result.scans:
         raise InputError(f"no text named {text!r} here; there are {', '.join(result.scans)}")
@@ -113,10 +121,10 @@ def plot(
     "effects" (against every measure) and "curves", a line over N for each head; of a reproduction
     "paper", "fig1" to "fig4", "vanishing", "choices", "rules" too, on a `text` (the first unless
     named); of a simulation "dynamics", "gamma", "swarms", "phase", "rates", "collapse" and
-    "sphere", its end; of a validation "validation"; of a comparison "differences", "beyond",
-    "heads", "series" and every measure, of rules in a model "rules", "rule_curves" and a map of
-    each rule, such as "map-sparsemax". `module` tells attention in one layer apart.
-    `plain` is without the small print.
+    "sphere", its end; of a validation "validation", of tried remedies "remedies"; of a comparison
+    "differences", "beyond", "heads", "series" and every measure, of rules in a model "rules",
+    "rule_curves" and a map of each rule, such as "map-sparsemax". `module` tells attention in one
+    layer apart. `plain` is without the small print.
     """
     if isinstance(result, Ablation):
         raise InputError(_NOT_DRAWN)
@@ -127,8 +135,8 @@ def plot(
             raise InputError(f"no figure named {layer!r} here; there are {', '.join(found)}")
         made = found[layer]()
         return drawing.draw(made, plain) if isinstance(made, Figure) else made
-    if isinstance(result, (Simulation, Validation, RunComparison, RuleComparison)):
-        kind = type(result).__name__.removeprefix("Run").removeprefix("Rule").lower()
+    if isinstance(result, (Simulation, Validation, Remedies, RunComparison, RuleComparison)):
+        kind = _WITHOUT_HEADS[type(result)]
         lacks = "no figure of a single head" if kind == "comparison" else "no heads"
         raise InputError(f"a {kind} has {lacks}; its figures are {', '.join(figures(result))}")
     if isinstance(result, Reproduction):
@@ -138,7 +146,7 @@ def plot(
 
 
 def save_figures(
-    result: ScanResult | Simulation | Validation | RunComparison | RuleComparison,
+    result: ScanResult | Simulation | Validation | Remedies | RunComparison | RuleComparison,
     folder: Path,
     first: int | None = None,
     plain: bool = False,

@@ -14,12 +14,14 @@ import polars as pl
 from headgauge.comparison import RuleComparison, RunComparison
 from headgauge.paper.result import Reproduction
 from headgauge.registry.names import mark
+from headgauge.remedies import Remedies
 from headgauge.report.comparison_tables import comparison_tables
 from headgauge.report.dynamics_tables import simulation_tables
 from headgauge.report.figure import HeatMap
 from headgauge.report.head_grid import head_grid
 from headgauge.report.head_maps import at_longest, mark_map
 from headgauge.report.paper_tables import claims_table
+from headgauge.report.remedy_tables import remedy_tables
 from headgauge.report.rule_tables import rule_tables
 from headgauge.report.table import FAINT
 from headgauge.report.tables import heads_table
@@ -86,12 +88,19 @@ def _rules(result: RuleComparison) -> str:
     return _fragment([*map(_line, result.stands()), *tables, _line(result.finding(), "")], ())
 
 
+def _remedies(result: Remedies) -> str:
+    """What they stand on; what each did to the loss and to the verdict."""
+    tables = [table.html() for table in remedy_tables(result)[:2]]
+    return _fragment([*map(_line, result.stands()), *tables], result.warnings())
+
+
 HTML[ScanResult] = scan_html
 HTML[Reproduction] = _reproduction
 HTML[Simulation] = _simulation
 HTML[Validation] = _validation
 HTML[RunComparison] = _comparison
 HTML[RuleComparison] = _rules
+HTML[Remedies] = _remedies
 
 
 def _fragment(parts: Sequence[str], warnings: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ with `RunFolder`, by units or by tables:
 from headgauge.runs.layouts import (
     ABLATION,
     COMPARISON,
+    REMEDY,
     REPRODUCTION,
     RULES,
     SCAN,
@@ -40,6 +41,7 @@ from headgauge.runs.units import UnitKey, UnitTables, begun_units, write_unit
 __all__ = [
     "ABLATION",
     "COMPARISON",
+    "REMEDY",
     "REPRODUCTION",
     "RULES",
     "SCAN",

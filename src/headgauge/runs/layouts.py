@@ -7,9 +7,10 @@ REPRODUCTION  DIR/paper/TABLE.parquet     what the paper's figures show on all t
 SIMULATION    DIR/dynamics/TABLE.parquet  tokens as particles
 VALIDATION    DIR/validation/TABLE.parquet  scores of heads beside their effects
 COMPARISON    DIR/comparison/TABLE.parquet  finished scans held against each other
+REMEDY        DIR/remedies/TABLE.parquet  what a verdict's remedy does
 
 A reproduction has a SCAN of each text in texts/NAME (`text_folder`), a validation one of each part
-in parts/NAME.
+in parts/NAME, tried remedies that of their model in scan/ unless they were given one.
 """
 
 import math
@@ -26,6 +27,7 @@ from headgauge.runs.comparison_schema import COMPARISON_TABLES
 from headgauge.runs.dynamics_schema import DYNAMICS_TABLES
 from headgauge.runs.manifest import Data, Facts, Model, Splits
 from headgauge.runs.paper_schema import PAPER_TABLES
+from headgauge.runs.remedy_schema import REMEDY_TABLES
 from headgauge.runs.schema import (
     COMPARED,
     HEAD,
@@ -81,6 +83,15 @@ class _ShownSettings(TypedDict):
     beta: float
     horizon: float
     seeds: int
+
+
+class _TriedSettings(TypedDict):
+    """The settings that figures and page of tried remedies show."""
+
+    lengths: list[int]
+    windows: int
+    calibration: int
+    draws: int
 
 
 class _AblatedSettings(TypedDict):
@@ -147,3 +158,9 @@ VALIDATION = Layout(
     "validation", VALIDATION_TABLES, "validation", needs={"settings": _AblatedSettings}
 )
 COMPARISON = Layout("comparison", COMPARISON_TABLES, "comparison")
+REMEDY = Layout(
+    "remedy",
+    REMEDY_TABLES,
+    "remedies",
+    needs={"settings": _TriedSettings, "model": Model, "data": Data, "splits": Splits},
+)

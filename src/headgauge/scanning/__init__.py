@@ -16,7 +16,8 @@ from headgauge.measure.estimates import Estimate, estimate
 from headgauge.measure.plan import Plan
 from headgauge.scanning.result import ScanResult
 from headgauge.scanning.scanning import ScanSettings, run_scan, scan, scan_plan, scan_settings
-from headgauge.scanning.thresholds import Threshold, read_thresholds
+from headgauge.scanning.threshold_file import read_thresholds
+from headgauge.scanning.thresholds import Threshold
 
 __all__ = [
     "Estimate",

@@ -1,6 +1,5 @@
 """What a scan found: tables, verdicts, trends, and how to keep and show them."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -23,11 +22,11 @@ from headgauge.scanning import depth_prediction, overview, summary
 from headgauge.scanning import roles as naming
 from headgauge.scanning import verdicts as judging
 from headgauge.scanning.grounds import Grounds, grounds
-from headgauge.scanning.thresholds import DEFAULT, ROLE_LINES, ROLES, Threshold, read_thresholds
+from headgauge.scanning.threshold_file import read_thresholds
+from headgauge.scanning.thresholds import DEFAULT, ROLE_LINES, ROLES, Threshold
 from headgauge.shown import Shown
 
 SCANNED = ("heads", "curves", "samples", "matrices", "tokens", "spans", "depth", "means")
-GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -258,18 +257,9 @@ class ScanResult(runs.Run, Shown):
 
     def untrained(self) -> str | None:
         """Why nothing here is a result, if the model predicts no better than by guessing."""
-        words = self._model()["facts"].get("vocabulary")
         losses = [record["loss"] for record in self.manifest["units"].values()]
         found = [float(loss) for loss in losses if loss is not None]
-        if not words or not found or not all(map(math.isfinite, found)):
-            return None
-        if min(found) < GUESSING * math.log(words):
-            return None
-        return (
-            f"random weights: a loss of {min(found):.2f} nats is that of guessing among {words} "
-            "tokens, so the model is untrained or its weights were not read, and nothing here is "
-            "a result"
-        )
+        return summary.guessing(found, self._model()["facts"].get("vocabulary"))
 
     def seconds(self) -> dict[str, dict[str, float]]:
         """What each unit took, by phase."""

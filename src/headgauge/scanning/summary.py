@@ -1,5 +1,6 @@
 """The verdicts by head, by layer and in total."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 import polars as pl
@@ -30,6 +31,7 @@ NUMBERS = (
     *("entropy", "entropy_share", "rest_entropy_share", "effective_n", "sink_weight"),
     *("separability", "jacobian_norm", "max_logit", "output_ratio", "contribution", "effect"),
 )
+GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
 _FIRST = ("length", "role", "verdicts", "severity")
 _ALL = (*VERDICTS, INCOMPLETE, HEALTHY)
 
@@ -137,6 +139,19 @@ def not_finite(heads: pl.DataFrame) -> str | None:
         f"not finite: NaN or infinity in layer {layer} ({module}), "
         f"{'all heads' if len(named) == there else which}{after}: look for it in the weights of "
         "that layer and the one before; these heads have no numbers and no verdict"
+    )
+
+
+def guessing(losses: Sequence[float], words: int | None) -> str | None:
+    """Why nothing is a result, if these losses are those of guessing among so many words."""
+    if not words or not losses or not all(map(math.isfinite, losses)):
+        return None
+    if min(losses) < GUESSING * math.log(words):
+        return None
+    return (
+        f"random weights: a loss of {min(losses):.2f} nats is that of guessing among {words} "
+        "tokens, so the model is untrained or its weights were not read, and nothing here is "
+        "a result"
     )
 
 

@@ -1,28 +1,20 @@
-"""Where a number becomes a verdict: one table, and a TOML file that may change it.
+"""Where a number becomes a verdict, and what to do about it: one table.
 
 A threshold on a curve belongs to one choice of vectors, their length, the keys and N: what is low
 for value vectors at N = 16 says nothing about embeddings at N = 64. docs/verdicts.md has the
 distributions behind the calibrated values, and what the published cuts would have named.
 
-    # my-thresholds.toml changes two and leaves the rest
-    ["idle sink".idle_weight]
-    value = 0.5
-    [saturated.separability]
-    value = 0.4
-    top_n = 8
+A remedy is words for people and, where a trained model can be given it as it is, what to try:
+`headgauge remedy` tries it. `threshold_file` reads what a user changes.
 """
 
-import reprlib
-import sys
-import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import polars as pl
 
-from headgauge.errors import LARGEST, InputError
+from headgauge.errors import InputError
 from headgauge.registry.published import PLATEAU, printed
 from headgauge.runs.columns import Keys, Scale, Vectors
 
@@ -40,14 +32,24 @@ _SHARES = (
 )
 LIMITS = {**dict.fromkeys(_SHARES, 1.0), "jacobian_norm": 0.5}
 
-_WORDS = {"vectors": get_args(Vectors), "scale": get_args(Scale), "keys": get_args(Keys)}
+WORDS = {"vectors": get_args(Vectors), "scale": get_args(Scale), "keys": get_args(Keys)}
 # What picks the rows of the curves that a measure is taken from.
-CHOICE = {"top_n": pl.Int64, **dict.fromkeys(_WORDS, pl.String)}
+CHOICE = {"top_n": pl.Int64, **dict.fromkeys(WORDS, pl.String)}
+
+
+# What can be tried on a trained head beside rules: its mean in place of its output.
+MEAN = "mean"
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A verdict holds where the measure lies strictly above, or below, the value."""
+    """A verdict holds where the measure lies strictly above, or below, the value.
+
+    `tries` has what of the remedy needs no training, each as a list of candidates: rules as they
+    are written on the command line, or `MEAN`. Of several candidates the one with the smallest loss
+    on some windows is judged on others; the lists are fixed here, before any run. `untried` says
+    what of the remedy cannot be tried so, and why.
+    """
 
     verdict: str
     measure: str
@@ -59,6 +61,8 @@ class Threshold:
     vectors: str | None = None
     scale: str | None = None
     keys: str | None = None
+    tries: tuple[tuple[str, ...], ...] = ()
+    untried: str = ""
 
     @property
     def name(self) -> str:
@@ -77,6 +81,7 @@ class Threshold:
         return f"{self.measure} at N = {self.top_n} ({self.vectors}, {self.scale}, {self.keys})"
 
 
+_WARMER = ("softmax:temperature=1.1", "softmax:temperature=1.3", "softmax:temperature=2")
 DEFAULT = (
     Threshold(
         "saturated",
@@ -92,6 +97,10 @@ DEFAULT = (
         vectors="value",
         scale="unit",
         keys="off_sink",
+        tries=(
+            ("topk:k=64", "topk:k=32", "topk:k=16"),
+            ("entmax:alpha=1.1", "entmax:alpha=1.25", "entmax:alpha=1.5"),
+        ),
     ),
     Threshold(
         "diffuse",
@@ -102,6 +111,11 @@ DEFAULT = (
         "tested: worth less than others of their layer on one model, undecided on another",
         "Sharpen it with the length: ssmax or another log-length scale, or a sparse rule "
         "(entmax, sparsemax); leave it if it is meant to average.",
+        tries=(
+            ("softmax:temperature=0.9", "softmax:temperature=0.75", "softmax:temperature=0.5"),
+            ("ssmax:s=0.18", "ssmax:s=0.22", "ssmax:s=0.3"),
+            ("entmax:alpha=1.1", "entmax:alpha=1.25", "entmax:alpha=1.5"),
+        ),
     ),
     Threshold(
         "idle sink",
@@ -112,6 +126,8 @@ DEFAULT = (
         "tested: worth less than others of their layer on one model, undecided on another",
         "It rests. Keep the first token in the cache; when training, let it be silent by other "
         "means: a gate on its output, or softmax_one.",
+        tries=(("softmax_one",), (MEAN,)),
+        untried="a gate is learned when the model is trained",
     ),
     Threshold(
         "broadcast sink",
@@ -122,6 +138,8 @@ DEFAULT = (
         "undecided",
         "Never drop the first token from the cache; when training, give the model registers to "
         "say this in.",
+        untried="registers are learned when the model is trained, and keeping the first token in "
+        "the cache changes nothing here",
     ),
     Threshold(
         "unstable",
@@ -130,6 +148,8 @@ DEFAULT = (
         100.0,
         "Kimi K2, QK-clip",
         "Bound the logits: QK-norm or QK-clip, and no temperature of .1 or less.",
+        tries=(_WARMER,),
+        untried="QK-norm and QK-clip are parts of training",
     ),
     Threshold(
         "unstable",
@@ -140,6 +160,8 @@ DEFAULT = (
         "worth more than others of their layer, if anything, on two models",
         "Raise its temperature or bound its logits (QK-norm, QK-clip), and do not quantise its "
         "queries and keys coarsely.",
+        tries=(_WARMER,),
+        untried="QK-norm and QK-clip are parts of training",
     ),
     Threshold(
         "inactive",
@@ -148,7 +170,8 @@ DEFAULT = (
         0.68,
         "inactive-heads: the upper end of the published .44 to .68; tested: worth less than others "
         "of their layer on one model, too few to tell on another",
-        "Zero it on your own task: if nothing is lost prune it, else leave it alone.",
+        "Take it out on your own task: if nothing is lost prune it, else leave it alone.",
+        tries=((MEAN,),),
     ),
 )
 
@@ -221,7 +244,11 @@ def threshold_table(thresholds: Sequence[Threshold]) -> pl.DataFrame:
     """One row per threshold, numbered by `place`; its value is the column `threshold`."""
     if not thresholds:
         raise InputError("no thresholds, so nothing can be judged: give at least one")
-    rows = [vars(each) | {"place": i, "what": each.what} for i, each in enumerate(thresholds)]
+    own = [name for name in vars(thresholds[0]) if name not in ("tries", "untried")]
+    rows = [
+        {name: getattr(each, name) for name in own} | {"place": i, "what": each.what}
+        for i, each in enumerate(thresholds)
+    ]
     found = pl.DataFrame(rows, schema_overrides={"value": pl.Float64, **CHOICE})
     return found.rename({"value": "threshold"})
 
@@ -230,54 +257,3 @@ def beyond(number: str) -> pl.Expr:
     """Whether a column lies on the side of its row's threshold where the verdict holds."""
     value, cut = pl.col(number), pl.col("threshold")
     return pl.when(pl.col("direction") == "above").then(value > cut).otherwise(value < cut)
-
-
-def read_thresholds(path: str | Path) -> tuple[Threshold, ...]:
-    """The default table, roles behind verdicts, with the changes of a TOML file, whose name becomes
-    their source."""
-    file = Path(path)
-    try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read the thresholds {path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:  # no text, no TOML, endless digits or brackets
-        raise InputError(f"{path} is no TOML file: {error}") from None
-    read = {threshold.name: threshold for threshold in (*DEFAULT, *ROLE_LINES)}
-    for verdict, measures in tables.items():
-        for measure, given in _table(measures, verdict, path).items():
-            name = f"{verdict}.{measure}"
-            if name not in read:
-                raise InputError(f"{path}: no threshold {name!r}, only {', '.join(read)}")
-            change = _table(given, name, path)
-            for key, value in change.items():
-                _check(read[name], key, value, file.name)
-            number = float(change.get("value", read[name].value))
-            read[name] = replace(read[name], **change | {"value": number}, source=file.name)
-    return tuple(read.values())
-
-
-def _table(value: Any, name: str, path: str | Path) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(
-            f"{path}: {name} must be a table like [diffuse.rest_entropy_share] with value = 0.8, "
-            f"got {reprlib.repr(value)}"
-        )
-    return value
-
-
-def _check(threshold: Threshold, key: str, value: Any, file: str) -> None:
-    where, got = f"{file}: {key} of {threshold.name}", f"got {reprlib.repr(value)}"
-    allowed = ("value", *threshold.choice)
-    if key not in allowed:
-        raise InputError(f"{where} cannot be set, only {', '.join(allowed)}")
-    if key == "value":
-        limit = LIMITS.get(threshold.measure, sys.float_info.max)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (number and 0 < value < limit):
-            bounds = f"between 0 and {limit:g}" if limit <= 1 else "above 0"
-            raise InputError(f"{where} must be a number {bounds}, {got}")
-    elif key == "top_n":
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LARGEST:
-            raise InputError(f"{where} must be a whole number from 1 on, {got}")
-    elif value not in _WORDS[key]:
-        raise InputError(f"{where} must be one of {', '.join(_WORDS[key])}, {got}")

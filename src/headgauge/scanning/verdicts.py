@@ -115,7 +115,11 @@ def judge(
     asked = pl.Series("asked", [_asked(curves, threshold) for threshold in thresholds])
     table = threshold_table(thresholds).with_columns(asked)
     measures = [(threshold.measure, threshold.choice) for threshold in thresholds]
-    per_window = numbers(heads, curves, measures).join(table, on="place")
+    return over_windows(numbers(heads, curves, measures).join(table, on="place"), table.columns)
+
+
+def over_windows(per_window: pl.DataFrame, threshold: Sequence[str]) -> pl.DataFrame:
+    """What `judge` gives, from `numbers` beside the columns of their `threshold`."""
     mean, largest = pl.col("number").mean(), pl.col("number").max()
     overall = pl.when(pl.col("measure").is_in(BY_LARGEST)).then(largest).otherwise(mean)
     per_window = per_window.with_columns(overall=overall.over(*HEAD, "place"))
@@ -123,7 +127,7 @@ def judge(
     ratio = pl.col("number") / pl.col("threshold")
     oriented = pl.when(pl.col("direction") == "above").then(ratio).otherwise(1 / ratio)
     return (
-        per_window.group_by(*HEAD, "length", *table.columns)
+        per_window.group_by(*HEAD, "length", *threshold)
         .agg(
             pl.col("overall").first().alias("number"),
             pl.col("number").std().alias("spread"),

@@ -1,7 +1,7 @@
 """report.html: a run as one page that needs nothing but a browser.
 
 scanning, reproduction,          what the page of each kind of result has, section by section
-simulation, validation,
+simulation, validation, remedies,
 run_comparison, rules
 comparison                       sides held against each other, on a map
 heads                            the heads: map, list, curves, samples
@@ -14,8 +14,10 @@ from pathlib import Path
 from headgauge.atomic import one_line, whole_file
 from headgauge.comparison import RuleComparison, RunComparison
 from headgauge.paper import Reproduction
+from headgauge.remedies import Remedies
 from headgauge.report.page.document import page_bytes
 from headgauge.report.page.parts import Page
+from headgauge.report.page.remedies import remedy_page
 from headgauge.report.page.reproduction import reproduction_page
 from headgauge.report.page.rules import rules_page
 from headgauge.report.page.run_comparison import run_comparison_page
@@ -28,7 +30,13 @@ from headgauge.validation import Validation
 
 
 def page(
-    result: ScanResult | Reproduction | Simulation | Validation | RunComparison | RuleComparison,
+    result: ScanResult
+    | Reproduction
+    | Simulation
+    | Validation
+    | Remedies
+    | RunComparison
+    | RuleComparison,
 ) -> Page:
     """What the page of a result shows."""
     if isinstance(result, Reproduction):
@@ -39,6 +47,8 @@ def page(
         return run_comparison_page(result)
     if isinstance(result, RuleComparison):
         return rules_page(result)
+    if isinstance(result, Remedies):
+        return remedy_page(result)
     return simulation_page(result) if isinstance(result, Simulation) else scan_page(result)
 
 

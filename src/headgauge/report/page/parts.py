@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from headgauge.registry import glossary
 from headgauge.report.figure import Figure
 from headgauge.report.page.values import plain
+from headgauge.report.table import Table
 
 Part = dict[str, Any]
 
@@ -82,6 +83,17 @@ def table(
     ]
     described = {"kind": "table", "columns": told, "rows": cells, "label": label, **more}
     return described if cells else None
+
+
+def as_shown(shown: Table) -> Part | None:
+    """A table as the terminal has it."""
+    columns = [
+        Column(each.heading.replace("\n", ", ").strip(", "), str(place))
+        for place, each in enumerate(shown.columns)
+    ]
+    cells = zip(*(each.cells for each in shown.columns), strict=True)
+    rows = [{str(place): cell for place, cell in enumerate(line)} for line in cells]
+    return table(columns, rows, shown.title, title=shown.title, look="dense one-line")
 
 
 def filter_by(name: str, of: Sequence[list[str]], known: Iterable[str], counted: str) -> Part:

@@ -4,9 +4,8 @@ side by side, what was fitted."""
 from headgauge.comparison import RuleComparison
 from headgauge.report.page import parts
 from headgauge.report.page.comparison import compared_part
-from headgauge.report.page.parts import Page, section, text
+from headgauge.report.page.parts import Page, as_shown, section, text
 from headgauge.report.page.scanning import came_about
-from headgauge.report.page.validation import table_part
 from headgauge.report.rule_tables import fits_table, rules_table
 from headgauge.report.rules import compared_rules, rule_curves_figure, rules_figure
 
@@ -31,7 +30,7 @@ def rules_page(run: RuleComparison) -> Page:
         stands=run.stands()[1:],
         overview=[
             *parts.opening("rules", run.finding()),
-            table_part(rules_table(run)),
+            as_shown(rules_table(run)),
             parts.notes(run.notes()),
         ],
         sections=[
@@ -44,7 +43,7 @@ def rules_page(run: RuleComparison) -> Page:
                 compared_part(compared_rules(run, ""), "entropy_share"),
             ),
             section("curves", "Curves", "Curves", parts.figures([rule_curves_figure(run, "")])),
-            section("fits", "Fits", "Fitted parameters", text(_FITS), table_part(fits_table(run)))
+            section("fits", "Fits", "Fitted parameters", text(_FITS), as_shown(fits_table(run)))
             if fits
             else None,
             came_about(run.manifest),

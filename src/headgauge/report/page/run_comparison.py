@@ -9,9 +9,8 @@ from headgauge.report.comparison_runs import compared_runs, run_figures
 from headgauge.report.comparison_tables import marks_table, sides_table, told_changes
 from headgauge.report.page import parts
 from headgauge.report.page.comparison import compared_part
-from headgauge.report.page.parts import Column, Page, Part, section, text
+from headgauge.report.page.parts import Column, Page, Part, as_shown, section, text
 from headgauge.report.page.scanning import came_about
-from headgauge.report.page.validation import table_part
 
 _MAP = (
     "Any measure of every head, the difference between any two runs. Beside the map one head in "
@@ -38,14 +37,14 @@ def run_comparison_page(run: RunComparison) -> Page:
         stands=run.stands(),
         overview=[
             *parts.opening("comparison", run.finding()),
-            table_part(sides_table(run)),
+            as_shown(sides_table(run)),
             parts.notes(line for line in run.notes() if line not in warnings),
         ],
         sections=[
             section("map", "Heads", "Heads", text(_MAP), compared_part(compared_runs(run), most)),
             section("series", "Series", "Series", parts.figures(drawn)) if drawn else None,
             section(
-                "marks", "Verdicts", "Verdicts and roles", table_part(marks_table(run)), *changed
+                "marks", "Verdicts", "Verdicts and roles", as_shown(marks_table(run)), *changed
             ),
             section("moved", "Moved", f"Heads that moved farthest, {pair}", _moved(run)),
             section(
