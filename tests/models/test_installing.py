@@ -21,7 +21,11 @@ from normalizers.conftest import RULES
 
 Build = Callable[[str, str], Any]
 NAMES = normalizers.names()
-GIVEN = {"ssmax": {"s": 0.3, "b": 0.2}, "sink": {"sink": 0.7}, "entmax": {"alpha": 1.4}}
+GIVEN: dict[str, dict[str, Any]] = {
+    "ssmax": {"s": 0.3, "b": 0.2},
+    "sink": {"sink": 0.7},
+    "entmax": {"alpha": 1.4},
+}
 LEARNED = {"softmax": 1, "ssmax": 2, "sink": 1, "entmax": 1, "asentmax": 3, "topk": 1}
 
 
