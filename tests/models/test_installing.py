@@ -15,11 +15,17 @@ from torch import Tensor
 import headgauge
 from headgauge import models, normalizers
 from headgauge.errors import InputError
+from headgauge.models.attention_rows import Attention
+from headgauge.models.sink_kernel import with_sink
 from normalizers.conftest import RULES
 
 Build = Callable[[str, str], Any]
 NAMES = normalizers.names()
-GIVEN = {"ssmax": {"s": 0.3, "b": 0.2}, "sink": {"sink": 0.7}, "entmax": {"alpha": 1.4}}
+GIVEN: dict[str, dict[str, Any]] = {
+    "ssmax": {"s": 0.3, "b": 0.2},
+    "sink": {"sink": 0.7},
+    "entmax": {"alpha": 1.4},
+}
 LEARNED = {"softmax": 1, "ssmax": 2, "sink": 1, "entmax": 1, "asentmax": 3, "topk": 1}
 
 
@@ -135,8 +141,8 @@ def test_the_gradient_of_a_sink_is_summed_in_float32(build: Build) -> None:
         given = {k: getattr(call, k).to(kind) for k in ("query", "key", "value")}
         rest = ("scaling", "mask", "causal", "softcap", "sinks", "bias")
         given |= {k: getattr(call, k) for k in rest}
-        attention = models.attention_rows.Attention(**given)
-        made = models.sink_kernel.with_sink(attention, s, (0, 1, 2, 3))
+        attention = Attention(**given)
+        made = with_sink(attention, s, (0, 1, 2, 3))
         assert made is not None
         (made.double() * gradient).sum().backward()
         assert s.grad is not None

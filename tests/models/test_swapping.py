@@ -13,6 +13,7 @@ import headgauge
 from headgauge import models, normalizers
 from headgauge.errors import InputError
 from headgauge.models import rule_paths
+from headgauge.models.head_rules import together
 from headgauge.normalizers import Normalizer
 from model_families import Case, case
 from normalizers.conftest import RULES
@@ -83,7 +84,7 @@ def _assert_exact(call: Any, rules: dict[int, Normalizer], close: float = 3e-6) 
     assert error < close, (call.module, rules.get(0), float(error))
 
 
-def _watched(found: Any, **more: Any) -> list[models.ObservedCall]:
+def _watched(found: Any, **more: Any) -> list[Any]:
     """The calls of one run, all of them trusted."""
     calls: list[models.ObservedCall] = []
     with models.intercept(found.model, calls.append) as seen:
@@ -114,11 +115,11 @@ def test_the_models_own_rule_changes_nothing(inside: Case) -> None:
     # By rows: a rule of the same numbers that does not say that it is a factor.
     with headgauge.swap(inside.model, normalizers.get("topk", k=64)):
         same = _first(inside.run())
-    close = {"atol": 2e-6 * float(plain.abs().max()), "rtol": 1e-6}
+    close = 2e-6 * float(plain.abs().max())
     alive = inside.inputs.get("attention_mask", torch.ones(plain.shape[:2])).bool()
     if inside.family.name != "t5" and alive.shape == plain.shape[:2]:
         same, plain = same[alive], plain[alive]
-    torch.testing.assert_close(same, plain, **close)
+    torch.testing.assert_close(same, plain, atol=close, rtol=1e-6)
     assert torch.equal(_first(inside.run()), _first(inside.run()))
 
 
@@ -215,7 +216,7 @@ def test_a_number_for_every_head(build: Build) -> None:
         several = _first(found.run())
     with headgauge.swap(found.model, each):
         torch.testing.assert_close(_first(found.run()), several, atol=1e-5, rtol=1e-5)
-    assert len(models.head_rules.together(dict(enumerate(each.values())))) == 1
+    assert len(together(dict(enumerate(each.values())))) == 1
     with headgauge.swap(found.model, "sink", sink=s[:2, None], heads=[1, 2]):
         for call in _watched(found):
             two = {head: normalizers.get("sink", sink=float(s[head - 1])) for head in (1, 2)}
