@@ -20,7 +20,12 @@ from headgauge.normalizers.named import check_parameters, get, rule_class
 from headgauge.normalizers.rows import Number, PerRow
 
 Scope = Literal["model", "layer", "head"]
-_FITS: dict[str, Scope] = {"fit": "model"} | {f"fit/{each}": each for each in get_args(Scope)}
+_FITS: dict[str, Scope] = {
+    "fit": "model",
+    "fit/model": "model",
+    "fit/layer": "layer",
+    "fit/head": "head",
+}
 
 
 @dataclass(frozen=True)

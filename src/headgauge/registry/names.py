@@ -114,10 +114,9 @@ def rules(names: Sequence[str]) -> dict[str, Entry]:
         entries[MODEL] = Entry("the model's own", look=Look(BLACK, "solid", "circle"))
     for name in (name for name in names if name != MODEL):
         place = usual[name] if name in usual else next(free)
-        colour, line, marker = (
-            cycle[place % len(cycle)] for cycle in (_RULE_COLOURS, _RULE_LINES, _RULE_MARKERS)
-        )
-        entries[name] = Entry(look=Look(colour, line, marker))
+        colour = _RULE_COLOURS[place % len(_RULE_COLOURS)]
+        line = _RULE_LINES[place % len(_RULE_LINES)]
+        entries[name] = Entry(look=Look(colour, line, _RULE_MARKERS[place % len(_RULE_MARKERS)]))
     return by_name(**entries)
 
 

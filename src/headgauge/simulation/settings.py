@@ -41,11 +41,12 @@ class SimulationSettings(SimulateOptions):
     sphere_particles: int = 48
 
     def __post_init__(self) -> None:
-        rules = asked_rules(self.rule)
-        if len(rules) > 1:
-            raise InputError(f"a swarm follows one rule, and {len(rules)} were given: {self.rule}")
-        rules[0].rule()  # nothing can be fitted to a swarm
-        object.__setattr__(self, "rule", rules[0].text)
+        rule, *more = asked_rules(self.rule)
+        if more:
+            count = 1 + len(more)
+            raise InputError(f"a swarm follows one rule, and {count} were given: {self.rule}")
+        rule.rule()  # nothing can be fitted to a swarm
+        object.__setattr__(self, "rule", rule.text)
         for what, given, known in (("weights", self.weights, WEIGHTS), ("part", self.parts, PARTS)):
             for unknown in (each for each in given if each not in known):
                 raise InputError(f"no {what} named {unknown!r}; there are {', '.join(known)}")

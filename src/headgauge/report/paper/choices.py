@@ -143,6 +143,7 @@ def rules_figure(paper: Tables) -> Figure:
         panels,
         3,
         caption=(caption,),
+        panel_height=max(Figure.panel_height, 0.15 * len(named)),  # (b) has a row for each
     )
 
 
