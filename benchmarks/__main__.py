@@ -11,7 +11,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import dynamics, effects, engine, memory, normalizers, scan
+from benchmarks import dynamics, effects, engine, memory, normalizers, scan, swap
 from benchmarks.timing import Comparison
 
 SUITES: dict[str, Any] = {
@@ -19,6 +19,7 @@ SUITES: dict[str, Any] = {
     "engine": engine,
     "scan": scan,
     "effects": effects,
+    "swap": swap,
     "memory": memory,
     "dynamics": dynamics,
 }

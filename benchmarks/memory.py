@@ -72,6 +72,11 @@ def _child(way: str, length: int) -> float:
             plan.loaded.model(torch.tensor([plan.units[0].ids]))
     else:
         measure_unit(plan.source, plan.units[0], settings, plan.task(plan.units[0]))
+    return highest()
+
+
+def highest() -> float:
+    """How much memory this process ever had, in GB."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     kilobytes = next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]
     return int(kilobytes) * 1024 / 1e9

@@ -342,3 +342,39 @@ def test_inputs_are_left_alone(rule: Normalizer) -> None:
     rule.spectral_norm(logits, mask)
     assert torch.equal(logits, before[0])
     assert torch.equal(mask, before[1])
+
+
+def test_the_short_way_that_a_rule_names_is_the_rule(rule: Normalizer) -> None:
+    """A factor for softmax, or the mass of a sink: what a model's own kernel can compute."""
+    generator = torch.Generator().manual_seed(5)
+    logits = torch.randn(4, 9, 9, dtype=torch.float64, generator=generator)
+    mask = torch.ones(9, 9, dtype=torch.bool).tril()
+    hidden, n = logits.masked_fill(~mask, -math.inf), mask.sum(-1).double()
+    factor, mass = rule.factor_on_logits(n), rule.mass_of_sink()
+    if factor is not None:
+        c = torch.as_tensor(factor, dtype=torch.float64).expand(9).unsqueeze(-1)
+        expected = (c * logits).masked_fill(~mask, -math.inf).softmax(-1)
+        torch.testing.assert_close(rule(logits, mask), expected)
+    if mass is not None:
+        total = hidden.exp().sum(-1, keepdim=True) + math.exp(float(mass))
+        torch.testing.assert_close(rule(logits, mask), hidden.exp() / total)
+
+
+def test_a_sink_takes_weight_and_is_no_key(rule: Normalizer) -> None:
+    """As one more logit at the end of the row; only n is that of the keys."""
+    generator = torch.Generator().manual_seed(6)
+    logits = torch.randn(3, 5, 7, dtype=torch.float64, generator=generator)
+    sink = torch.tensor([[-1.0], [0.3], [2.0]], dtype=torch.float64)
+    row = torch.cat([logits, sink.unsqueeze(-1).expand(3, 5, 1)], -1)
+    ours, longer = rule(logits, sink=sink), rule(row)[..., :-1]
+    if rule.uses_length:
+        assert not torch.allclose(ours, longer) or rule.name in ("log_length_qwen", "sigmoid")
+        factor = rule.factor_on_logits(torch.tensor([7.0], dtype=torch.float64))
+        if factor is not None:
+            expected = (row * torch.as_tensor(factor).unsqueeze(-1)).softmax(-1)[..., :-1]
+            torch.testing.assert_close(ours, expected)
+    else:
+        torch.testing.assert_close(ours, longer)
+    mask = torch.ones(5, 7, dtype=torch.bool)
+    mask[2] = False
+    assert bool((rule(logits, mask, sink=sink)[:, 2] == 0).all())

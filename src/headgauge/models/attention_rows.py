@@ -62,6 +62,7 @@ class Attention:
         bare = self.softcap is None and self.sinks is None and self.bias is None
         return bare and (self.mask is None or self.mask.dtype == torch.bool or _hides(self.mask))
 
+    @cached_property
     def lengths(self) -> Float[Tensor, "#batch #heads #queries"]:
         """n of every query: how many keys it sees, at least 1."""
         queries, keys = self.shape[2:]

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from headgauge.errors import InputError
 from headgauge.models.facts import LoadedModel
 from headgauge.models.head_rules import Assigned
-from headgauge.models.interface import INSTALLED, acquire, check_served, release
+from headgauge.models.interface import INSTALLED, acquire, begin_to_serve, check_served, release
 from headgauge.models.structure import attention_modules, head_count
 from headgauge.models.swapping import Rule, as_rule, chosen_heads, model_of
 from headgauge.normalizers import RULES, Normalizer
@@ -116,9 +116,11 @@ def uninstall(model: nn.Module | LoadedModel) -> None:
             each.release()
         module = body.get_submodule(name)
         delattr(module, INSTALLED)
-        for key, hook in [*module._forward_hooks.items()]:
-            if hook is check_served:
-                del module._forward_hooks[key]
+        for hooks in (module._forward_pre_hooks, module._forward_hooks):
+            for key in [
+                key for key, hook in hooks.items() if hook in (begin_to_serve, check_served)
+            ]:
+                del hooks[key]
 
 
 def _beginning(rule: Rule, module: nn.Module, heads: tuple[int, ...]) -> dict[str, Any]:
@@ -157,6 +159,7 @@ def put(module: nn.Module, rule: InstalledRule) -> None:
     there: Any = module._modules.get(INSTALLED)
     if there is None:
         module.add_module(INSTALLED, nn.ModuleList([rule]))
+        module.register_forward_pre_hook(begin_to_serve)
         module.register_forward_hook(check_served)
     else:
         there.append(rule)

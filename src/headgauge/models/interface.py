@@ -154,11 +154,14 @@ def rules_of(module: nn.Module) -> HeadRules | None:
     return HeadRules([*installed, *(each for rules in put for each in rules.assigned)])
 
 
+def begin_to_serve(module: nn.Module, *given: Any) -> None:
+    """Before a module runs: it has not asked the interface yet."""
+    _served.modules.discard(id(module))
+
+
 def check_served(module: nn.Module, *made: Any) -> None:
     """After a module ran: refuse to let one pass that has rules and went around the interface."""
-    if id(module) in _served.modules:
-        _served.modules.discard(id(module))
-    elif rules_of(module) is not None:
+    if id(module) not in _served.modules and rules_of(module) is not None:
         raise InputError(
             f"a {type(module).__name__} computed its attention outside transformers' interface: "
             "another rule cannot be put there"

@@ -23,7 +23,7 @@ from headgauge.models.head_rules import Group, HeadRules
 from headgauge.models.sink_kernel import with_sink
 from headgauge.normalizers import Normalizer
 
-_BLOCK_ENTRIES = 1 << 20  # logits of a block: a few of their kind fit into the caches
+_BLOCK_ENTRIES = 1 << 19  # logits of a block: a few of their kind fit into the caches
 _LEAST_ROWS = 16
 
 
@@ -42,26 +42,31 @@ def attend(
     plain = attention.plain
     own, others, factors = False, [], []
     for group in groups:
-        factor = _factor(group, attention) if plain else None
-        if group.rule is None:
-            own = True
-        elif factor is not None:
+        factor = 1.0 if group.rule is None else group.rule.factor_on_logits(attention.lengths)
+        if not isinstance(factor, Tensor) and factor == 1:
+            own = True  # the model's own softmax, whatever shapes its logits
+        elif factor is not None and plain:
             factors.append((group, factor))
         else:
             others.append(group)
     if not own and not factors and len(others) == 1:
-        return _made(attention, others[0], plain, dropout).contiguous(), None
-    made, rest = None, (None,)
-    if own or factors:
-        args, kwargs = _scaled(attention, factors, args, kwargs)
-        made, *rest = original(module, *args, **kwargs)
+        made, rest = _made(attention, others[0], plain, dropout).contiguous(), [None]
+    else:
+        made, rest = None, [None]
+        if own or factors:
+            args, kwargs = _scaled(attention, factors, args, kwargs)
+            made, *rest = original(module, *args, **kwargs)
+        if others:
+            batch, heads, queries, _ = attention.shape
+            whole = (batch, queries, heads, attention.value.shape[-1])
+            made = attention.query.new_zeros(whole) if made is None else made.clone()
+            for group in others:
+                made[:, :, list(group.heads)] = _made(attention, group, plain, dropout)
     if others:
-        batch, heads, queries, _ = attention.shape
-        whole = (batch, queries, heads, attention.value.shape[-1])
-        made = attention.query.new_zeros(whole) if made is None else made.clone()
-        for group in others:
-            made[:, :, list(group.heads)] = _made(attention, group, plain, dropout)
-        rest = (None,)
+        wanted = kwargs.get("output_attentions") or getattr(
+            getattr(module, "config", None), "output_attentions", False
+        )
+        rest = [all_weights(attention, groups) if wanted and implementation == "eager" else None]
     return made, *rest
 
 
@@ -76,12 +81,6 @@ def _made(attention: Attention, group: Group, plain: bool, dropout: float) -> Te
     return by_rows(attention, group.rule, group.heads, dropout)
 
 
-def _factor(group: Group, attention: Attention) -> float | Tensor | None:
-    if group.rule is None:
-        return None
-    return group.rule.factor_on_logits(attention.lengths())
-
-
 def _scaled(
     attention: Attention,
     factors: list[tuple[Group, float | Tensor]],
@@ -89,22 +88,22 @@ def _scaled(
     kwargs: dict[str, Any],
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments with other queries, or with another scaling; as they were where all is 1."""
-    changed = [(group, c) for group, c in factors if isinstance(c, Tensor) or c != 1]
-    if not changed:
+    if not factors:
         return args, kwargs
     heads = attention.shape[1]
-    (group, only), *more = changed
+    (group, only), *more = factors
     if not more and len(group.heads) == heads and not isinstance(only, Tensor):
         return args, kwargs | {"scaling": attention.scaling * only}
     query = attention.query
     wide = torch.promote_types(query.dtype, torch.float32)
     if not more and len(group.heads) == heads:
-        new = (query * torch.as_tensor(only).to(query.device, wide).unsqueeze(-1)).to(query.dtype)
+        only = torch.as_tensor(only, dtype=wide, device=query.device).unsqueeze(-1)
+        new = (query * only).to(query.dtype)
     else:
         new = query.clone()
-        for group, c in changed:
+        for group, c in factors:
             mine = list(group.heads)
-            c = torch.as_tensor(c).to(query.device, wide)
+            c = torch.as_tensor(c, dtype=wide, device=query.device)
             c = c.unsqueeze(-1) if c.ndim else c
             new[:, mine] = (query[:, mine] * c).to(query.dtype)
     if args:
@@ -116,11 +115,10 @@ def by_rows(
     attention: Attention, rule: Normalizer | None, heads: tuple[int, ...], dropout: float = 0.0
 ) -> Tensor:
     """The output of some heads, (batch, queries, heads, dim), a block of rows at a time."""
-    batch, _, queries, keys = attention.shape
-    rows = max(_LEAST_ROWS, _BLOCK_ENTRIES // max(1, batch * len(heads) * keys))
-    edges = [(start, min(start + rows, queries)) for start in range(0, queries, rows)]
+    batch, queries = attention.shape[0], attention.shape[2]
+    edges = _edges(attention, len(heads))
 
-    def block(start: int, stop: int, *tensors: Tensor) -> Tensor:
+    def block(start: int, stop: int) -> Tensor:
         asked = HeadRows(attention, slice(None), heads, start, stop, rule)
         weights = asked.weights
         if dropout:
@@ -138,6 +136,24 @@ def by_rows(
     # What autograd would keep of all blocks together is what blocks are there to avoid.
     several = [checkpoint(block, *each, use_reentrant=False) for each in edges]
     return torch.cat(several, dim=1)
+
+
+def all_weights(attention: Attention, groups: tuple[Group, ...]) -> Tensor:
+    """The weights of all heads at once, for whoever asks transformers for them."""
+    made = attention.query.new_zeros(attention.shape)
+    for group in groups:
+        for start, stop in _edges(attention, len(group.heads)):
+            rows = HeadRows(attention, slice(None), group.heads, start, stop, group.rule)
+            weights = rows.weights.to(made.dtype)
+            made[:, list(group.heads), start:stop, : rows.reach] = weights
+    return made
+
+
+def _edges(attention: Attention, heads: int) -> list[tuple[int, int]]:
+    """Where the blocks of rows begin and end."""
+    batch, _, queries, keys = attention.shape
+    rows = max(_LEAST_ROWS, _BLOCK_ENTRIES // max(1, batch * heads * keys))
+    return [(start, min(start + rows, queries)) for start in range(0, queries, rows)]
 
 
 def _needs_grad(attention: Attention, rule: Normalizer | None) -> bool:

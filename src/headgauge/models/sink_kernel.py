@@ -44,9 +44,10 @@ def with_sink(
         seen = through(mask[..., : key.shape[2]])
         mask = torch.zeros(seen.shape, dtype=query.dtype).masked_fill_(~seen, -torch.inf)
     wide = torch.promote_types(query.dtype, torch.float32)
-    column = torch.as_tensor(sink).to(wide)
+    column = torch.as_tensor(sink, dtype=wide)
     try:
-        made = _WithSink.apply(query, key, value, column, mask, attention.causal, attention.scaling)
+        causal = attention.causal and mask is None
+        made = _WithSink.apply(query, key, value, column, mask, causal, attention.scaling)
     except RuntimeError:  # of other widths and types than it takes
         return None
     assert isinstance(made, Tensor)

@@ -29,7 +29,7 @@ from headgauge.models.facts import LoadedModel
 from headgauge.models.head_names import named_heads
 from headgauge.models.head_rules import Assigned, HeadRules, by_head, together
 from headgauge.models.hooks import Hooks, uncompiled
-from headgauge.models.interface import check_served, ruled
+from headgauge.models.interface import begin_to_serve, check_served, ruled
 from headgauge.models.structure import (
     asks_interface,
     attention_modules,
@@ -70,6 +70,7 @@ def swap(
         put = [(modules[name], HeadRules(assigned)) for name, assigned in chosen.items()]
         hooks.enter_context(ruled(put))
         for module in modules.values():
+            hooks.before(module, begin_to_serve)
             hooks.after(module, check_served)
         hooks.enter_context(uncompiled())
         yield

@@ -75,7 +75,8 @@ def _bounds(call: models.ObservedCall, block: models.RowBlock, some: Tensor) -> 
     overflows where it says least.
     """
     known = isinstance(call, models.AttentionCall)
-    if known and call.sinks is not None:  # the weights are no softmax of these logits
+    # Weights that are no softmax of these logits.
+    if known and (call.sinks is not None or call.rules is not None):
         return {}
     seen = block.visible[some]
     logits = block.logits[some].double()
