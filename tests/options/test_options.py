@@ -7,7 +7,13 @@ import typer
 from headgauge.cli.building import command
 from headgauge.errors import InputError
 from headgauge.options import option, options, takes
-from headgauge.options.commands import AblateOptions, ReproduceOptions, ScanOptions, SimulateOptions
+from headgauge.options.commands import (
+    AblateOptions,
+    CompareOptions,
+    ReproduceOptions,
+    ScanOptions,
+    SimulateOptions,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +66,7 @@ def test_a_function_has_the_same_keywords_and_words():
 
 
 @pytest.mark.parametrize(
-    "settings", [ScanOptions, AblateOptions, ReproduceOptions, SimulateOptions]
+    "settings", [ScanOptions, AblateOptions, CompareOptions, ReproduceOptions, SimulateOptions]
 )
 def test_every_option_has_a_sentence(settings: type):
     known = options(settings)

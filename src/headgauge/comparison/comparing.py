@@ -7,7 +7,6 @@ headgauge.compare(*checkpoints, fail_on="separability<-0.05")
 
 from collections.abc import Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 from headgauge.comparison.rules import compare_rules
@@ -43,10 +42,8 @@ def compare(
             if value is not None:
                 raise InputError(_belongs(name, "a model", f"{len(compared)} runs"))
         return compare_runs(compared, asked)
-    model = compared[0] if compared else "default"
-    if isinstance(model, (ScanResult, str, Path)):
-        single_run(model)
-    assert not isinstance(model, ScanResult)  # one alone was refused
+    model: Any = compared[0] if compared else "default"
+    single_run(model)
     return compare_rules(model, tokens, asked, text=text, tokenizer=tokenizer, progress=progress)
 
 
@@ -60,4 +57,4 @@ def check_use(asked: CompareOptions, runs: bool) -> None:
 
 
 def _belongs(option: str, whose: str, given: str) -> str:
-    return f"{option} is for the comparison of {whose}, and {given} were given"
+    return f"{option} is for the comparison of {whose}, not of {given}"

@@ -51,10 +51,11 @@ _OTHERS = (
 )
 
 
-def single_run(given: ScanResult | str | Path) -> None:
+def single_run(given: Any) -> None:
     """Refuse one run where a model is wanted."""
-    if isinstance(given, ScanResult) or (Path(given).is_dir() and find_manifest(Path(given))):
-        what = "one scan" if isinstance(given, ScanResult) else f"the run {given}"
+    named = isinstance(given, (str, Path)) and Path(given).is_dir()
+    if isinstance(given, ScanResult) or (named and find_manifest(Path(given))):
+        what = f"the run {given}" if named else "one scan"
         raise InputError(f"{what} was given alone: give two runs or more, or one model")
 
 
@@ -72,7 +73,7 @@ def compare_runs(given: Sequence[Any], asked: CompareOptions) -> RunComparison:
         side_of(name, _as_first(scan.with_thresholds(lines), modules))
         for name, scan in zip(names, scans, strict=True)
     ]
-    found = {"sides": [side_row(side) for side in sides]}
+    found: dict[str, Any] = {"sides": [side_row(side) for side in sides]}
     found |= difference_tables(sides)
     found |= change_tables(sides, found["values"], found["differences"])
     tables = {name: _table(name, rows) for name, rows in found.items()}

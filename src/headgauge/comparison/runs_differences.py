@@ -216,16 +216,21 @@ def _measure_rows(
             continue
         sure = seen.drop_nulls("beyond")
         drawn = sure.filter(~pl.col("exact"))["freedom"].to_numpy()
+        named = ("value_before", "value", "difference")
+        before, after, apart = (float(seen[each].to_numpy().mean()) for each in named)
+        # A mean that is fixed (a ratio to the layer's mean) differs by rounding alone.
+        fixed = abs(apart) <= _EXACT * max(abs(before), abs(after))
+        error = None if measure in BY_LARGEST else errors.get(str(measure))
         rows.append(
             {
                 "side": side.name,
                 "against": against.name,
                 "measure": measure,
                 "heads": seen.height,
-                "before": seen["value_before"].mean(),
-                "after": seen["value"].mean(),
-                "difference": seen["difference"].mean(),
-                "error": None if measure in BY_LARGEST else errors.get(str(measure)),
+                "before": before,
+                "after": after,
+                "difference": 0.0 if fixed else apart,
+                "error": 0.0 if fixed and error is not None else error,
                 "paired": paired,
                 "median": seen["difference"].abs().median(),
                 "beyond": int(sure["beyond"].sum()) if sure.height else None,

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from headgauge.comparison.conditions import Answer, Condition, answers, read_conditions
-from headgauge.comparison.runs_differences import LOSS
+from headgauge.comparison.runs_differences import LOSS, SURE
 from headgauge.comparison.words import signed
 from headgauge.errors import InputError
 from headgauge.registry.names import head_name, listed
@@ -170,6 +170,9 @@ class RunComparison(Shown):
         if row["difference"] == 0:
             return [f"the loss is the same, {row['after']:.4f} nats per token."]
         by = signed(abs(row["difference"]), row["error"]).removeprefix("+")
+        if row["error"] is not None and abs(row["difference"]) <= SURE * row["error"]:
+            by += f" nats per token, within {SURE:g} standard errors"
+            return [f"the loss is {word} by {by}."]
         return [f"the loss is {word} by {by} nats per token."]
 
     def _moved(self) -> list[str]:
@@ -211,11 +214,12 @@ class RunComparison(Shown):
     def _farthest(self) -> list[str]:
         heads = self.heads().drop_nulls("distance").filter(pl.col("distance") > 0).head(_FEW)
         parts = [
-            f"{head_name(row['layer'], row['occurrence'], row['head'])} "
+            f"{head_name(row['layer'], row['occurrence'], row['head'])} by {row['distance']:.2g} "
             f"({row['measure']} {signed(row['difference'])})"
             for row in heads.to_dicts()
         ]
-        return [f"Heads that moved farthest: {listed(parts)}."] * bool(parts)
+        told = f"Farthest moved, in standard deviations over heads: {listed(parts)}."
+        return [told] * bool(parts)
 
     def __repr__(self) -> str:
         changed = self.changes().height

@@ -214,10 +214,10 @@ def _move_panel(compared: Compared, moves: pl.DataFrame, measure: str) -> Panel:
     known[compared.sides[0]] = 0.0, 0.0
     found = [known.get(side, (None, None)) for side in compared.sides]
     y = [apart for apart, _ in found]
-    ends = [
+    low, high = (
         [None if None in both else both[0] + sign * both[1] for both in found] for sign in (-2, 2)
-    ]
-    line = Series(measure, "", Look(BLUE, "solid", "circle"), _x(compared), y, *ends)
+    )
+    line = Series(measure, "", Look(BLUE, "solid", "circle"), _x(compared), y, low, high)
     unit = "nats per token" if measure == "loss" else "difference of the mean"
     zero = Mark("y", (0.0,))
     title = "Loss" if measure == "loss" else _title(measure)

@@ -125,9 +125,12 @@ def changes_table(result: RunComparison, most: int | None) -> Table:
 
 
 def told_changes(result: RunComparison) -> list[dict[str, Any]]:
-    """Step by step; that a head is healthy, or no longer, its other verdicts say."""
+    """Step by step, the sure ones first; that a head is healthy, or no longer, its other verdicts
+    say."""
     rows = result.steps().to_dicts()
-    return [row for row in rows if HEALTHY not in (row["before"], row["after"])]
+    told = [row for row in rows if HEALTHY not in (row["before"], row["after"])]
+    place = {side: number for number, side in enumerate(result.sides())}
+    return sorted(told, key=lambda row: (place[row["side"]], not row["beyond"]))
 
 
 def heads_table(result: RunComparison, most: int | None) -> Table:
