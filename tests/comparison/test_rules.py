@@ -103,8 +103,9 @@ def test_softmax_in_its_own_place_changes_nothing(found: RuleComparison):
         same = same.drop("rule", "where", "induction_score", "duplicate_score")
         for name in own.columns:
             if own[name].dtype == pl.Float64:
-                apart = (own[name] - same[name]).abs().max()
-                assert apart is None or apart <= 2e-6 * max(1, own[name].abs().max()), name
+                apart: Any = (own[name] - same[name]).abs().max()
+                largest: Any = own[name].abs().max()
+                assert apart is None or apart <= 2e-6 * max(1, largest), name
 
 
 @pytest.mark.parametrize("text", PLAIN)
@@ -237,8 +238,9 @@ def test_a_run_goes_on_to_the_same_bytes(
     assert read.tables["rules"].equals(whole.tables["rules"])
     assert read.rules()["to_sdpa"].null_count() == 0
     assert _row(read, "model")["to_sdpa"] == 1
+    other: Any = asked | {"rules": "softmax_one"}
     with pytest.raises(InputError, match="other settings"):
-        headgauge.compare(model, out=tmp_path / "again", **(asked | {"rules": "softmax_one"}))
+        headgauge.compare(model, out=tmp_path / "again", **other)
 
 
 def test_what_is_said(found: RuleComparison, model: Any):
@@ -265,7 +267,8 @@ def test_sides_are_scans(found: RuleComparison):
         other = heads.filter(rule=text, where=where)["entropy"]
         row = differences.row(by_predicate=pl.col("side") == name, named=True)
         assert row["difference"] == pytest.approx((other - own).mean())
-        assert row["error"] == pytest.approx((other - own).std() / math.sqrt(WINDOWS))
+        spread: Any = (other - own).std()
+        assert row["error"] == pytest.approx(spread / math.sqrt(WINDOWS))
     assert set(sides.marks()["kind"]) == {"verdict", "role"}
 
 

@@ -93,7 +93,7 @@ def _by_hand(model: Any, ids: Tensor, request: CurveRequest) -> dict[tuple[int, 
         for head in range(call.heads):
             block = call.block(0, head, 0, call.queries)
             logits, seen = block.logits[rows], block.visible[rows]
-            rule = request.normalizer
+            rule: Any = request.normalizer
             weights = block.weights[rows] if rule is None else rule(logits, seen)
             x = call.value[0, call.kv_head(head)]
             geometry = engine.Geometry.of(x, raw=False, precision="float64")

@@ -77,7 +77,12 @@ def put(loaded: models.LoadedModel, rule: PlacedRule, settings: UnitSettings) ->
     with ExitStack() as stack:
         if rule.one is not None:
             where: dict[str, Any] = {"layers": settings.layers, "heads": settings.heads}
-            stack.enter_context(models.swap(loaded, rule.one, **where))
+            # By its name a rule of cosines takes its `dim` from the model's heads.
+            (asked,) = asked_rules(rule.text)
+            named = rule.one.cosines and not asked.fitted
+            given = asked.name if named else rule.one
+            numbers: dict[str, Any] = asked.parameters if named else {}
+            stack.enter_context(models.swap(loaded, given, **where, **numbers))
         elif all(head is None for _, head in rule.rules):
             for (layer, _), own in rule.rules.items():
                 layers = None if layer is None else [layer]

@@ -77,8 +77,8 @@ class _WithSink(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        (gradient,) = gradients
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        (gradient,) = grad_outputs
         query, key, value, made, whole, sink, mask = ctx.saved_tensors
         kernel = getattr(torch.ops.aten, f"{_KERNEL}_backward")
         given = gradient.contiguous(), query, key, value, made, whole, 0.0, ctx.causal
