@@ -27,7 +27,7 @@ def test_json_has_the_facts(cli):
     assert not data["sparsemax"]["form_f"]
     assert data["ssmax"]["uses_length"]
     assert data["entmax"]["parameters"] == {"alpha": 1.5}
-    fit = {"low": 0.1, "high": 10.0, "scale": "log", "unchanged": 1.0}
+    fit = {"low": 0.1, "high": 10.0, "scale": "log", "unchanged": 1.0, "least": 1e-6, "most": None}
     assert data["topk"]["fits"] == {"temperature": fit}
     assert data["topk"]["written"] == "topk:k=8:temperature=1"
     keys = {"formula", "source", "jacobian_bound"}

@@ -27,6 +27,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "entmax": {"alpha": 1.4},
 }
 LEARNED = {"softmax": 1, "ssmax": 2, "sink": 1, "entmax": 1, "asentmax": 3, "topk": 1}
+LEARNED |= {"relu": 1}
 
 
 def _registry() -> dict[str, Any]:

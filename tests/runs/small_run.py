@@ -96,8 +96,13 @@ def unit_tables(
 def _paper_rows(places: list[dict]) -> dict[str, list[dict]]:
     """What names the rows of the tables that a scan does not have."""
     choice = {"vectors": "final", "scale": "unit", "keys": "all"}
+    rules = [{"rule": "sparsemax", "where": where} for where in ("logits", "inside")]
+    windows = [{name: places[0][name] for name in ("window", "length")}] * 3
     return {
         "window_effects": [place | {"group": None} for place in places],
+        "rule_heads": [place | rule for place in places for rule in rules],
+        "rule_curves": [place | choice | rule | {"top_n": 3} for place in places for rule in rules],
+        "window_rules": [each | {"place": i} for i, each in enumerate(windows)],
         "paper_curves": [
             place | choice | {"top_n": n, "rule": rule}
             for place in places

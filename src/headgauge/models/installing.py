@@ -56,10 +56,10 @@ class InstalledRule(nn.Module):
         for key, parameter in self._parameters.items():
             assert parameter is not None
             value: Tensor = parameter.unsqueeze(-1)
-            if key in fits:
+            ends = (fits[key].least, fits[key].most) if key in fits else (None, None)
+            if ends != (None, None):
                 # The value of the limit, the gradient as if there were none: it can come back.
-                inside = value.detach().clamp(fits[key].least, fits[key].most)
-                value = value + (inside - value.detach())
+                value = value + (value.detach().clamp(*ends) - value.detach())
             values[key] = value
         return Assigned(RULES[self.name](**self.fixed, **values), self.heads)
 

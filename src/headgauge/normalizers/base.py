@@ -68,8 +68,8 @@ class Fit:
     high: float
     scale: Literal["linear", "log"] = "linear"
     unchanged: float | None = None
-    least: float = -math.inf
-    most: float = math.inf
+    least: float | None = None
+    most: float | None = None
 
 
 def limited(

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rich.text import Text
+
 from headgauge.registry import glossary
 from headgauge.report.figure import Figure
 from headgauge.report.page.values import plain
@@ -92,8 +94,13 @@ def as_shown(shown: Table) -> Part | None:
         for place, each in enumerate(shown.columns)
     ]
     cells = zip(*(each.cells for each in shown.columns), strict=True)
-    rows = [{str(place): cell for place, cell in enumerate(line)} for line in cells]
+    rows = [{str(place): _bare(cell) for place, cell in enumerate(line)} for line in cells]
     return table(columns, rows, shown.title, title=shown.title, look="dense one-line")
+
+
+def _bare(cell: Any) -> Any:
+    """Without a terminal's colours."""
+    return cell.plain if isinstance(cell, Text) else cell
 
 
 def filter_by(name: str, of: Sequence[list[str]], known: Iterable[str], counted: str) -> Part:
