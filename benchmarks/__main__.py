@@ -38,7 +38,7 @@ def main() -> None:
     console = Console(stderr=options.json, width=None if sys.stdout.isatty() else 130)
     where = (
         f"torch {torch.__version__}, Python {platform.python_version()}, "
-        f"{torch.get_num_threads()} threads, median of {options.rounds} rounds in turns"
+        f"{torch.get_num_threads()} threads, {options.rounds} rounds in turns"
     )
     document: dict[str, object] = {"setting": where}
     for name in options.suites or SUITES:
