@@ -16,6 +16,7 @@ columns.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -185,8 +186,7 @@ class HeadRows:
 
     @property
     def _query(self) -> Tensor:
-        query = self.attention.query[self.batch, :, self.start : self.stop]
-        return promote(query if len(self.heads) == query.shape[1] else query[:, list(self.heads)])
+        return promote(self.attention.query[self.batch, _among(self.heads), self.start : self.stop])
 
     @property
     def _key(self) -> Tensor:
@@ -213,7 +213,7 @@ class HeadRows:
         """These rows of a tensor whose leading axes may be 1."""
         tensor = tensor[self.batch] if len(tensor) > 1 else tensor
         if 1 < tensor.shape[1] != len(self.heads):
-            tensor = tensor[:, list(self.heads)]
+            tensor = tensor[:, _among(self.heads)]
         return tensor[:, :, self.start : self.stop] if tensor.shape[2] > 1 else tensor
 
     def _of_kv_heads(self, tensor: Tensor) -> Tensor:
@@ -221,7 +221,13 @@ class HeadRows:
         heads, kv_heads = self.attention.query.shape[1], tensor.shape[1]
         if len(self.heads) == heads:
             return tensor[self.batch]
-        return tensor[self.batch, [head // (heads // kv_heads) for head in self.heads]]
+        return tensor[self.batch, _among([head // (heads // kv_heads) for head in self.heads])]
+
+
+def _among(heads: Sequence[int]) -> slice | list[int]:
+    """Which of an axis of heads; a slice, which copies nothing, where they stand side by side."""
+    first, last = heads[0], heads[0] + len(heads)
+    return slice(first, last) if [*heads] == [*range(first, last)] else [*heads]
 
 
 def promote(tensor: Shaped[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
