@@ -157,6 +157,16 @@ def test_the_edge_of_the_ball_is_the_references(check, precision):
     check(block, torch.cat([vectors(t) for t in steps]), [2], seen, raw=True, precision=precision)
 
 
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_rows_without_any_weight_need_no_reference(check, monkeypatch, precision):
+    """Sparse rules leave many of them off the sink, and asking theory takes a millisecond each."""
+    weights, vectors = torch.zeros(2, 6).double(), torch.randn(6, 3).double()
+    check(weights, vectors, [1, 2, 5], precision=precision)
+    monkeypatch.delattr(separability, "separable_count")
+    found = engine.curves(weights, engine.Geometry.of(vectors, precision=precision), [1, 2, 5])
+    assert (found.separability == 1.0).all()
+
+
 def test_rows_with_nan_weights_do_not_count(path):
     weights = torch.full((2, 6), 1 / 6)
     weights[0, 2] = torch.nan

@@ -139,7 +139,8 @@ def inside(
     own_b and h_b are scratch, one number for each rank.
     """
     radius = math.sqrt(radius2)
-    if chosen == 1 or radius == math.inf:
+    # All weights zero: every key is where s is.
+    if chosen == 1 or radius == math.inf or (radius == 0.0 and reach == 0.0):
         return chosen, True
     length = math.sqrt(context2)
     for b in range(chosen):
