@@ -206,6 +206,27 @@ def test_one_number_for_each_layer_or_head(model: Any):
     assert set(found.parameters(row["text"])["s"]) == {f"L{a}H{b}" for a, b in values}
 
 
+def test_one_head_of_one_layer_has_a_number_of_its_own(model: Any):
+    rules = "ssmax:s=fit/head,sink:sink=fit/layer"
+    small: dict[str, Any] = SMALL | {"windows": 1, "layers": [1], "heads": [2]}
+    found = headgauge.compare(model, tokens=_tokens(), rules=rules, **small)
+    assert [*found.parameters("ssmax:s=fit/head")["s"]] == ["L1H2"]
+    assert [*found.parameters("sink:sink=fit/layer")["sink"]] == ["L1"]
+
+
+def test_a_rule_of_cosines_knows_the_size_of_the_heads(model: Any):
+    """The first layer gets the same either way: on its logits and inside are one."""
+    small: dict[str, Any] = SMALL | {"windows": 1, "layers": [0]}
+    found = headgauge.compare(model, tokens=_tokens(), rules="lssa,lssar", **small)
+    heads, measures = found.tables["rule_heads"], ["entropy", "sink_weight", "jacobian_norm"]
+    for name in ("lssa", "lssar"):
+        on, inside = (
+            heads.filter(rule=name, where=where).sort("head").select(measures).to_numpy()
+            for where in ("logits", "inside")
+        )
+        assert on == pytest.approx(inside, rel=1e-3)
+
+
 def test_a_run_goes_on_to_the_same_bytes(
     model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

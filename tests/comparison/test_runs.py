@@ -1,5 +1,6 @@
 """Finished scans held against each other: the numbers, the verdicts, what cannot be compared."""
 
+import copy
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -110,6 +111,14 @@ def test_the_loss_is_paired_too(scans: Scans, pair: RunComparison) -> None:
     assert row["difference"] == pytest.approx(apart.mean())
     assert row["error"] == pytest.approx(apart.std(ddof=1) / math.sqrt(WINDOWS))
     assert "the loss is " in pair.finding()
+
+
+def test_a_window_without_a_loss_is_none_less(scans: Scans) -> None:
+    one = copy.deepcopy(scans["step0"])
+    unit = next(iter(one.manifest["units"].values()))
+    unit["loss"] = None
+    (row,) = rows(headgauge.compare(one, scans["step0"]).measures(), "loss").to_dicts()
+    assert row["difference"] is None
 
 
 def strict(scan: ScanResult, value: float) -> ScanResult:

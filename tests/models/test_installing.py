@@ -46,7 +46,7 @@ def _loss(found: Any) -> Tensor:
 def test_every_rule_can_be_installed_and_taken_out(build: Build, name: str) -> None:
     found = build("llama", "sdpa")
     before, keys, plain = _registry(), list(found.model.state_dict()), found.run().logits
-    headgauge.install(found.model, name)
+    headgauge.install(found.model, name, trainable=name != "sigmoid")  # which has nothing to train
     learned = _learned(found.model)
     assert len(learned) == 2 * LEARNED.get(name, 0)
     assert all(each.shape == (4,) and each.dtype == torch.float32 for each in learned.values())
@@ -64,7 +64,7 @@ def test_every_rule_can_be_installed_and_taken_out(build: Build, name: str) -> N
         headgauge.uninstall(found.model)
         with headgauge.swap(found.model, name, **neutral, **more):
             torch.testing.assert_close(found.run().logits, made, atol=1e-5, rtol=1e-5)
-        headgauge.install(found.model, name)
+        headgauge.install(found.model, name, trainable=name != "sigmoid")
     headgauge.uninstall(found.model)
     assert torch.equal(found.run().logits, plain)
     assert list(found.model.state_dict()) == keys
@@ -156,7 +156,11 @@ def test_a_file_names_the_rule_and_gives_it_back(build: Build, tmp_path: Path) -
     one, other = build("llama", "sdpa"), build("llama", "sdpa")
     headgauge.install(one.model, "ssmax", s=torch.tensor([0.1, 0.3]), heads=[1, 2])
     headgauge.install(one.model, "topk", layers=1, heads=[3], k=5, trainable=False)
-    headgauge.install(one.model, "sigmoid", layers=0, heads=[0])
+    headgauge.install(one.model, "sigmoid", layers=0, heads=[0], trainable=False)
+    with pytest.raises(InputError, match="bias has no number that training could begin at"):
+        headgauge.install(one.model, "sigmoid", layers=0, heads=[3])
+    with pytest.raises(InputError, match="there is no folder"):
+        headgauge.save_rule(one.model, tmp_path / "nowhere" / "rules.safetensors")
     path = tmp_path / "rules.safetensors"
     headgauge.save_rule(one.model, path)
     headgauge.load_rule(other.model, path)
@@ -219,6 +223,21 @@ def test_compiled_code_gives_way_to_an_installed_rule(build: Build) -> None:
         assert not torch.allclose(made, plain)
         headgauge.uninstall(compiled)
         torch.testing.assert_close(compiled(**found.inputs).logits, plain)
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_far_beyond_its_limits_a_parameter_acts_as_on_them(build: Build, name: str) -> None:
+    found = build("llama", "sdpa")
+    headgauge.install(found.model, name)
+    for parameter in _learned(found.model).values():
+        for far in (-100.7, 313.13):
+            with torch.no_grad():
+                parameter.fill_(far)
+            assert not bool(found.run().logits.isnan().any())
+            loss = _loss(found)
+            loss.backward()
+            assert parameter.grad is not None
+    headgauge.uninstall(found.model)
 
 
 def test_the_list_of_rules_with_parameters_is_whole() -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,6 +60,7 @@ def _all_heads(call: models.AttentionCall, rule: Normalizer) -> Tensor:
     shared = call.heads // call.kv_heads
     key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
     if rule.cosines:
+        rule = replace(rule, dim=query.shape[-1])  # pyright: ignore[reportCallIssue]
         z = nn.functional.normalize(query, dim=-1) @ nn.functional.normalize(key, dim=-1).mT
     else:
         z = query @ key.mT * call.scaling
@@ -221,6 +223,31 @@ def test_a_number_for_every_head(build: Build) -> None:
         for call in _watched(found):
             two = {head: normalizers.get("sink", sink=float(s[head - 1])) for head in (1, 2)}
             _assert_exact(call, two)
+    hot, cold = (normalizers.get("softmax", temperature=each) for each in (5.0, 0.2))
+    both = torch.tensor([5.0, 0.2])
+    with headgauge.swap(found.model, "softmax", heads=["L0H3", "L0H1"], temperature=both):
+        _assert_exact(_watched(found)[0], {3: hot, 1: cold})
+
+
+def test_numbers_that_are_learned_are_those_of_the_moment(build: Build) -> None:
+    """Step after step in one block, wherever they stand."""
+    found, one = build("llama", "sdpa"), [torch.tensor(0.2), torch.tensor(0.4)]
+    both = torch.tensor([0.2, 0.4])
+    learned = [each.requires_grad_() for each in (*one, both)]
+    singly = {(0, head): normalizers.get("ssmax", s=s) for head, s in enumerate(one)}
+    ways = [(singly, {}), ("ssmax", {"s": both, "layers": 0, "heads": [1, 0]})]
+    made = []
+    for rule, more in ways:
+        with headgauge.swap(found.model, rule, **more):
+            for _ in range(3):
+                loss = _first(found.model(**found.inputs)).square().mean()
+                loss.backward()
+                made.append(float(loss.detach()))
+                with torch.no_grad():
+                    for each in learned:
+                        each += 0.3
+    assert len(set(made)) == 6
+    assert all(each.grad is not None and bool(each.grad.any()) for each in learned)
 
 
 def test_blocks_nest_in_any_order_fail_and_end(build: Build) -> None:

@@ -73,11 +73,7 @@ def ablation_document(result: "Ablation") -> dict[str, Any]:
 def rules_document(result: "RuleComparison", drawn: list[Path]) -> dict[str, Any]:
     """The heads' tables by their files."""
     return {
-        "folder": str(result.folder),
-        "page": str(drawn[0]),
-        "stands_on": result.stands(),
-        "finding": result.finding(),
-        "notes": result.notes(),
+        **_opening(result, drawn),
         "rules": result.document(),
         "fits": result.tables["fits"].to_dicts(),
         "windows": result.tables["window_rules"].to_dicts(),
@@ -105,13 +101,8 @@ def reproduction_document(result: "Reproduction", drawn: list[Path]) -> dict[str
 
 def validation_document(result: "Validation", drawn: list[Path]) -> dict[str, Any]:
     return {
-        "warnings": result.warnings(),
-        "folder": str(result.folder),
-        "page": str(drawn[0]),
-        "stands_on": result.stands(),
-        "finding": result.finding(),
+        **_opening(result, drawn),
         "comparisons": result.comparisons(),
-        "notes": result.notes(),
         "decided": result.decided().to_dicts(),
         **{name: table.to_dicts() for name, table in result.tables.items()},
     }
@@ -121,12 +112,7 @@ def comparison_document(result: "RunComparison", drawn: list[Path]) -> dict[str,
     """All but the largest table, the values run by run, which a folder has."""
     small = {name: table for name, table in result.tables.items() if name != "values"}
     return {
-        "warnings": result.warnings(),
-        "folder": None if result.folder is None else str(result.folder),
-        "page": str(drawn[0]) if drawn else None,
-        "stands_on": result.stands(),
-        "finding": result.finding(),
-        "notes": result.notes(),
+        **_opening(result, drawn),
         "fail_on": [asdict(each) for each in result.answers()],
         "failed": result.failing(),
         **{name: table.to_dicts() for name, table in small.items()},
@@ -135,14 +121,23 @@ def comparison_document(result: "RunComparison", drawn: list[Path]) -> dict[str,
 
 def remedy_document(result: "Remedies", drawn: list[Path]) -> dict[str, Any]:
     return {
+        **_opening(result, drawn),
+        **{name: table.to_dicts() for name, table in result.tables.items() if name != "numbers"},
+        "heads": result.heads().to_dicts(),
+    }
+
+
+def _opening(
+    result: "RuleComparison | Validation | RunComparison | Remedies", drawn: list[Path]
+) -> dict[str, Any]:
+    """What is said of a result before its numbers; no folder and page where none was asked for."""
+    return {
         "warnings": result.warnings(),
-        "folder": str(result.folder),
-        "page": str(drawn[0]),
+        "folder": None if result.folder is None else str(result.folder),
+        "page": str(drawn[0]) if drawn else None,
         "stands_on": result.stands(),
         "finding": result.finding(),
         "notes": result.notes(),
-        **{name: table.to_dicts() for name, table in result.tables.items() if name != "numbers"},
-        "heads": result.heads().to_dicts(),
     }
 
 
@@ -206,6 +201,7 @@ def show_rules(result: "RuleComparison", drawn: list[Path]) -> None:
     """What it stands on, the rules beside each other, what was fitted, where to look on."""
     from headgauge.report.rule_tables import rule_tables
 
+    _show_warnings(result.warnings())
     _lines(result.stands())
     for table in rule_tables(result):
         stdout().print(table)

@@ -166,5 +166,5 @@ def _fit_share(plan: Plan) -> float:
 def rules_estimate(plan: Plan) -> Estimate:
     """What a comparison needs: the measured passes, the fits and the timed passes."""
     found, length, rules = estimate(plan), plan.settings.length, len(planned_rules(plan))
-    passes = fit_passes(plan) + (1 + ROUNDS) * (2 + rules)
+    passes = fit_passes(plan) + ROUNDS * (2 + rules)
     return replace(found, seconds=found.seconds + passes * pass_seconds(plan, length))

@@ -25,9 +25,9 @@ from headgauge.measure.plan import Plan
 from headgauge.normalizers import RULES, AskedRule, Fit, Normalizer, asked_rules
 from headgauge.runs.schema import FitRow, frame_schema
 
-GRID = 9  # values, evenly over the range
+GRID = 7  # values, evenly over the range
 AGAIN = 3  # of them on all windows
-REFINED = 6  # tries around the best of these
+REFINED = 4  # tries around the best of these
 TURNS = 2  # of several parameters
 STEPS = 16  # of Adam
 _RATE = 0.03  # of the range, a step

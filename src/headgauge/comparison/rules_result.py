@@ -18,6 +18,7 @@ from headgauge.measure.pass_times import PASS
 from headgauge.measure.requests import OWN
 from headgauge.normalizers import RULES, asked_rules
 from headgauge.runs.schema import RuleRow, frame_schema
+from headgauge.scanning.summary import guessing
 from headgauge.shown import Shown
 
 FITTED = "softmax:temperature=fit"  # always a row
@@ -208,6 +209,12 @@ class RuleComparison(runs.Run, Shown):
             self.caption(),
             f"parameters fitted on {kept} window{'s' * (kept != 1)} behind those that are judged",
         ]
+
+    def warnings(self) -> list[str]:
+        """Why the numbers may be no result: said before any of them."""
+        losses = self.tables["window_rules"].filter(rule=OWN)["loss"].drop_nulls().to_list()
+        found = guessing(losses, self._model()["facts"].get("vocabulary"))
+        return [found] if found else []
 
     def notes(self) -> list[str]:
         """What a reader must know."""

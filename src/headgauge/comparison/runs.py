@@ -25,6 +25,7 @@ from headgauge.options.commands import CompareOptions
 from headgauge.runs import (
     ABLATION,
     COMPARISON,
+    REMEDY,
     REPRODUCTION,
     RULES,
     SIMULATION,
@@ -48,6 +49,7 @@ _OTHERS = (
     (RULES, "a comparison of rules in one model"),
     (ABLATION, "an ablation: scan with --effects to compare what heads are worth"),
     (COMPARISON, "a comparison: give the runs that it compares"),
+    (REMEDY, "a trial of remedies: give the scan that it began with"),
 )
 
 

@@ -67,6 +67,8 @@ def side_of(name: str, scan: ScanResult) -> Side:
     losses = {window: records[unit]["loss"] for window, unit in _units(scan, length).items()}
     known = {window: float(loss) for window, loss in losses.items() if loss is not None}
     known = {window: loss for window, loss in known.items() if math.isfinite(loss)}
+    if len(known) < len(losses):  # the mean would be over other windows
+        known = {}
     return Side(name, scan, length, found.select("window", *_BY, "number"), known)
 
 

@@ -42,6 +42,8 @@ class JudgedRows:
         logits, size = block.logits, None
         if placed is not None:
             rule = placed.at(block.call.layer, block.head)
+            if isinstance(block.call, models.AttentionCall):
+                rule = rule.in_heads_of(block.call.query.shape[-1])
             self.softmax = isinstance(rule, ScaledSoftmax)
             if isinstance(rule, ScaledSoftmax):
                 n = seen.sum(-1).clamp(min=1).to(logits.dtype)

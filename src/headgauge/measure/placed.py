@@ -35,7 +35,7 @@ class PlacedRule:
     @property
     def one(self) -> Normalizer | None:
         """The same in all heads; None where they differ."""
-        return self.rules[None, None] if len(self.rules) == 1 else None
+        return self.rules.get((None, None)) if len(self.rules) == 1 else None
 
 
 def placed_rules(asked: Sequence[str], fits: pl.DataFrame | None) -> tuple[PlacedRule, ...]:
@@ -76,13 +76,8 @@ def put(loaded: models.LoadedModel, rule: PlacedRule, settings: UnitSettings) ->
     """The model with the rule in the layers and heads that the settings name."""
     with ExitStack() as stack:
         if rule.one is not None:
-            where: dict[str, Any] = {"layers": settings.layers, "heads": settings.heads}
-            # By its name a rule of cosines takes its `dim` from the model's heads.
-            (asked,) = asked_rules(rule.text)
-            named = rule.one.cosines and not asked.fitted
-            given = asked.name if named else rule.one
-            numbers: dict[str, Any] = asked.parameters if named else {}
-            stack.enter_context(models.swap(loaded, given, **where, **numbers))
+            where = {"layers": settings.layers, "heads": settings.heads}
+            stack.enter_context(models.swap(loaded, rule.one, **where))
         elif all(head is None for _, head in rule.rules):
             for (layer, _), own in rule.rules.items():
                 layers = None if layer is None else [layer]

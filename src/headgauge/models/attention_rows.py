@@ -149,7 +149,7 @@ class HeadRows:
     def logits(self) -> Float[Tensor, "batch heads rows reach"]:
         """What enters the softmax, or the rule; entries under the mask mean nothing."""
         attention = self.attention
-        if self.rule is not None and self.rule.cosines:
+        if self._rule is not None and self._rule.cosines:
             unit = (F.normalize(each, dim=-1) for each in (self._query, self._key))
             logits = self._products(*unit)
         else:
@@ -166,9 +166,11 @@ class HeadRows:
     @cached_property
     def weights(self) -> Float[Tensor, "batch heads rows reach"]:
         """The attention weights; zero at invisible keys and on dead rows."""
-        if self.rule is not None:
-            sink = None if self.rule.is_sink else self._sink
-            return self.rule(self.logits, self.visible, sink=sink)
+        if self._rule is not None:
+            sink = None if self._rule.is_sink else self._sink
+            # A token that is generated sees all there is: without a mask its rows cost less.
+            everything = self.attention.mask is None and not self.attention.causal
+            return self._rule(self.logits, None if everything else self.visible, sink=sink)
         scores = torch.where(self.visible, self.logits, -math.inf)
         if self._sink is not None:
             sink = self._sink.unsqueeze(-1).expand(*scores.shape[:-1], 1)
@@ -183,6 +185,11 @@ class HeadRows:
         """Σ weights·v, in the precision of the weights."""
         value = self._of_kv_heads(self.attention.value)
         return _over_groups(weights, promote(value[:, :, : self.reach]))
+
+    @cached_property
+    def _rule(self) -> Normalizer | None:
+        size = self.attention.query.shape[-1]
+        return None if self.rule is None else self.rule.in_heads_of(size)
 
     @property
     def _query(self) -> Tensor:

@@ -29,10 +29,17 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Assigned:
-    """A rule for some heads of a module; None: for all it has."""
+    """A rule for some heads of a module; None: for all it has. Or one for each of these heads,
+    alike but for their parameters."""
 
-    rule: Normalizer
+    rule: Normalizer | tuple[Normalizer, ...]
     heads: tuple[int, ...] | None = None
+
+    @property
+    def learned(self) -> bool:
+        """Whether someone may change its numbers while it is in force."""
+        several = [self.rule] if isinstance(self.rule, Normalizer) else self.rule
+        return any(isinstance(value, Tensor) for each in several for value in vars(each).values())
 
 
 class HeadRules:
@@ -40,10 +47,13 @@ class HeadRules:
 
     def __init__(self, assigned: Sequence[Assigned]) -> None:
         self.assigned = tuple(assigned)
+        self._learned = any(each.learned for each in self.assigned)
         self._groups: dict[int, tuple[Group, ...]] = {}
 
     def groups(self, heads: int) -> tuple[Group, ...]:
         """All heads of a module that has this many, by their rules."""
+        if self._learned:
+            return tuple(self._found(heads))
         if heads not in self._groups:
             self._groups[heads] = tuple(self._found(heads))
         return self._groups[heads]
@@ -70,7 +80,8 @@ class HeadRules:
             each = self.assigned[index]
             named = range(heads) if each.heads is None else each.heads
             places = [named.index(head) for head in mine]
-            yield Group(for_heads(each.rule, places, len(named)), mine)
+            rule = each.rule if isinstance(each.rule, Normalizer) else _one_rule(each.rule)
+            yield Group(for_heads(rule, places, len(named)), mine)
 
 
 def for_heads(rule: Normalizer, places: Sequence[int], count: int) -> Normalizer:
@@ -113,7 +124,7 @@ def together(rules: Mapping[int, Normalizer]) -> list[Assigned]:
             for value in [getattr(rule, each.name)]
         )
         alike.setdefault((type(rule), *kept), {})[head] = rule
-    return [Assigned(_one_rule(list(each.values())), tuple(each)) for each in alike.values()]
+    return [Assigned(tuple(each.values()), tuple(each)) for each in alike.values()]
 
 
 def _one_rule(rules: Sequence[Normalizer]) -> Normalizer:

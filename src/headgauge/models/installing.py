@@ -59,7 +59,7 @@ class InstalledRule(nn.Module):
             ends = (fits[key].least, fits[key].most) if key in fits else (None, None)
             if ends != (None, None):
                 # The value of the limit, the gradient as if there were none: it can come back.
-                value = value + (value.detach().clamp(*ends) - value.detach())
+                value = value.detach().clamp(*ends) + (value - value.detach())
             values[key] = value
         return Assigned(RULES[self.name](**self.fixed, **values), self.heads)
 
@@ -100,7 +100,7 @@ def install(
         module = body.get_submodule(name)
         mine = mine if mine is not None else tuple(range(_count(module, name)))
         check_free(module, name, mine)
-        whole = as_rule(rule, module, _beginning(rule, module, mine) | parameters)
+        whole = as_rule(rule, _beginning(rule, module, mine) | parameters)
         made[name] = _installed(whole, mine, trainable, body)
     for name, each in made.items():
         put(body.get_submodule(name), each)
@@ -144,6 +144,11 @@ def _installed(
     for each in fields(rule):
         value = getattr(rule, each.name)
         if each.name not in rule.per_row() or value is None:
+            if trainable and each.name in rule.fits():
+                raise InputError(
+                    f"{rule.name}: {each.name} has no number that training could begin at: give "
+                    f"{each.name}=…, or trainable=False"
+                )
             fixed[each.name] = value
             continue
         start = torch.as_tensor(value, dtype=torch.float32, device=device).detach().flatten()

@@ -37,6 +37,8 @@ def save_rule(model: nn.Module | LoadedModel, path: str | Path) -> None:
             for key, value in each.named_parameters():
                 tensors[f"{len(rules)}.{key}"] = value.detach().cpu().contiguous()
             rules.append(told)
+    if not Path(path).parent.is_dir():
+        raise InputError(f"there is no folder {Path(path).parent} to save the rule in")
     with whole_file(Path(path)) as temporary:
         save_file(tensors, temporary, {"format": _FORMAT, "rules": json.dumps(rules)})
 

@@ -10,8 +10,7 @@
 A rule gets the logits that the model's softmax gets, after softcap and bias, and n counts the keys
 that a query sees: its past in the cache, its window, its own document, never padding. A sink of the
 model's own is one more logit of each row, which n does not count; the rule `sink` takes its place.
-For rules that read cosines, queries and keys are made of length one, and `dim` is the size of the
-model's heads unless it is given.
+For rules that read cosines, queries and keys are made of length one.
 
 Blocks may stand inside one another: the inner one is in force for the heads it names. They hold in
 the thread that opened them. A backward pass belongs inside the block wherever gradient
@@ -99,8 +98,7 @@ def one_rule(
     for name, mine in chosen_heads(model, layers, heads).items():
         module = model.get_submodule(name)
         count = head_count(module) if mine is None else len(mine)
-        made = as_rule(rule, module, parameters)
-        found[name] = [Assigned(by_head(made, count), mine)]
+        found[name] = [Assigned(by_head(as_rule(rule, parameters), count), mine)]
     return found
 
 
@@ -115,9 +113,11 @@ def chosen_heads(
         if layers is not None:
             raise InputError("heads such as L18H7 name their layers: leave layers out")
         found: dict[str, tuple[int, ...] | None] = {}
-        for layer, head in named_heads("swap", several):
+        for each in several:  # in the order of their parameters
+            ((layer, head),) = named_heads("swap", [each])
             _check_layer(layer, names)
-            found[names[layer]] = (*(found.get(names[layer]) or ()), head)
+            before = found.get(names[layer]) or ()
+            found[names[layer]] = tuple(dict.fromkeys((*before, head)))
     else:
         numbers = wholes("heads", several)
         mine = None if numbers is None else tuple(dict.fromkeys(numbers))
@@ -137,23 +137,18 @@ def _from_mapping(model: nn.Module, rules: ByHead) -> dict[str, list[Assigned]]:
         ((layer, head),) = named_heads("swap", [given])
         _check_layer(layer, names)
         check_reached(model, names[layer], layer, (head,))
-        module = model.get_submodule(names[layer])
-        found.setdefault(names[layer], {})[head] = by_head(as_rule(rule, module, {}), 1)
+        found.setdefault(names[layer], {})[head] = by_head(as_rule(rule, {}), 1)
     return {name: together(each) for name, each in found.items()}
 
 
-def as_rule(rule: Rule, module: nn.Module, parameters: Mapping[str, Any]) -> Normalizer:
-    """The rule with its parameters; its `dim` is that of the module's heads unless given."""
+def as_rule(rule: Rule, parameters: Mapping[str, Any]) -> Normalizer:
+    """The rule with its parameters."""
     if isinstance(rule, Normalizer):
         if parameters:
             names = ", ".join(parameters)
             raise InputError(f"{rule.name} has its parameters already: leave {names} out")
         return rule
-    made = get(rule, **parameters)
-    dim = getattr(module, "head_dim", None)
-    if made.cosines and "dim" not in parameters and isinstance(dim, int):
-        return get(rule, **parameters, dim=dim)
-    return made
+    return get(rule, **parameters)
 
 
 def check_reached(model: nn.Module, name: str, layer: int, heads: Iterable[int]) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -73,7 +73,10 @@ class Fit:
 
 
 def limited(
-    default: Number, wanted: str, holds: Callable[[Any], bool | Tensor], fit: Fit | None = None
+    default: Number | None,
+    wanted: str,
+    holds: Callable[[Any], bool | Tensor],
+    fit: Fit | None = None,
 ) -> Any:
     """A parameter that must be what `wanted` says, which is where `holds` is true.
 
@@ -101,7 +104,8 @@ class Normalizer:
     - `sparse`: on whole regions of logits, several visible keys get exactly 0;
     - `form_f`: weights_i = F(logits_i, θ)/Σ_j F(logits_j, θ), where θ may contain n;
     - `uses_length`: n (or the position) enters the formula;
-    - `cosines`: it reads cosines of queries and keys instead of logits, and has a parameter `dim`;
+    - `cosines`: it reads cosines of queries and keys instead of logits, and has a parameter `dim`,
+      the size of the head unless it is given;
     - `is_sink`: its own sink takes the place of one that a model has.
 
     Its parameters are fields, `limited` where not every number will do; those with a `Fit` can be
@@ -136,8 +140,10 @@ class Normalizer:
     def _check_limits(self) -> None:
         for each in fields(self):
             if "holds" in each.metadata:
-                holds = torch.as_tensor(each.metadata["holds"](getattr(self, each.name)))
-                if not bool(holds.all()):  # NaN never passes
+                value = getattr(self, each.name)
+                if value is None:
+                    continue
+                if not bool(torch.as_tensor(each.metadata["holds"](value)).all()):  # nor NaN
                     raise self._refusal(each.name, each.metadata["wanted"])
 
     def _refusal(self, label: str, wanted: str) -> InputError:
@@ -168,6 +174,10 @@ class Normalizer:
         if sink is not None:
             return self._weights(rows.with_sink(sink))[..., :-1].to(logits.dtype)
         return self._weights(rows).to(logits.dtype)
+
+    def in_heads_of(self, dim: int) -> "Normalizer":
+        """The rule in heads of this size."""
+        return replace(self, dim=dim) if self.cosines and vars(self)["dim"] is None else self
 
     def factor_on_logits(self, n: Tensor) -> PerRow | None:
         """c for rows that see n keys, if the weights are softmax(c·z); None for other rules."""

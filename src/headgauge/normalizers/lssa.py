@@ -12,11 +12,13 @@ from headgauge.normalizers.rows import Number, Rows
 
 # Below this, log softplus(x) = x − e^x/2 + O(e^{2x}) to the last bit of fp64; above, log x.
 _TAIL, _HEAD = -18.0, 40.0
+_DIM = 64  # where no model says it
 
 
 @dataclass(frozen=True, eq=False)
 class LSSA(Normalizer):
-    """softplus(c·z_i)/Σ_j softplus(c·z_j), c = log d·log n, with d → `dim`, the size of a head.
+    """softplus(c·z_i)/Σ_j softplus(c·z_j), c = log d·log n, with d → `dim`, the size of a head; 64
+    unless a number or a model says it.
 
     The logits are meant to be cosines: products of queries and keys of length one, without the
     usual 1/√d. With x = c·z and φ = σ(x)/softplus(x) ≤ 1, J = c(diag(p∘φ) − p(p∘φ)ᵀ); because
@@ -32,7 +34,7 @@ class LSSA(Normalizer):
     cosines = True
     jacobian_bound_text = "½·log d·log n, approached for very negative logits"
 
-    dim: Number = limited(64, "greater than 1", lambda d: d > 1)
+    dim: Number | None = limited(None, "greater than 1", lambda d: d > 1)
 
     def _weights(self, rows: Rows) -> Tensor:
         return _first_stage(rows, self.dim)
@@ -43,14 +45,14 @@ class LSSA(Normalizer):
         return Jacobian(slope, ((-p, slope),))
 
     def jacobian_bound(self, n: int) -> float | None:
-        return math.log(self.dim) * math.log(n) / 2 if n > 1 else 0.0
+        return math.log(self.dim or _DIM) * math.log(n) / 2 if n > 1 else 0.0
 
 
-def _scale(rows: Rows, dim: Number) -> Tensor:
-    return (math.log(dim) * rows.length.log()).unsqueeze(-1)
+def _scale(rows: Rows, dim: Number | None) -> Tensor:
+    return (math.log(dim or _DIM) * rows.length.log()).unsqueeze(-1)
 
 
-def _first_stage(rows: Rows, dim: Number) -> Tensor:
+def _first_stage(rows: Rows, dim: Number | None) -> Tensor:
     """LSSA as the softmax of log softplus, which neither overflows nor underflows.
 
     Nor does it where c·z would: there log softplus is log c + log z, or on a row that is negative
@@ -66,7 +68,7 @@ def _first_stage(rows: Rows, dim: Number) -> Tensor:
     return rows.softmax(torch.where(x < _TAIL, tail, torch.where(x > _HEAD, head, body)))
 
 
-def _slope(rows: Rows, dim: Number) -> Tensor:
+def _slope(rows: Rows, dim: Number | None) -> Tensor:
     """c·φ, the derivative of log softplus(c·z)."""
     c = _scale(rows, dim)
     x = (rows.seen * c).clamp(min=-_HEAD)  # below, φ is 1 to the last bit, and would be 0/0
@@ -96,7 +98,7 @@ class LSSAR(Normalizer):
     cosines = True
     jacobian_bound_text = "none: jumps at a flat row"
 
-    dim: Number = limited(64, "greater than 1", lambda d: d > 1)
+    dim: Number | None = limited(None, "greater than 1", lambda d: d > 1)
     power: Number = limited(15, "at least 1", lambda p: p >= 1)
 
     def _weights(self, rows: Rows) -> Tensor:

@@ -60,7 +60,7 @@ class ReLU(Normalizer):
     jacobian_bound_text = "n^(−a), attained"
 
     # Not below 0, so that no weight is above its logit.
-    exponent: PerRow = limited(1.0, "zero or positive", lambda a: a >= 0, Fit(0.0, 2.0))
+    exponent: PerRow = limited(1.0, "zero or positive", lambda a: a >= 0, Fit(0.0, 2.0, least=0.0))
 
     def _weights(self, rows: Rows) -> Tensor:
         return torch.relu(rows.seen) * self._share(rows)

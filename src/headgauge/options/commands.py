@@ -16,12 +16,9 @@ MODEL = (
     "4-bit)."
 )
 
-# A factor that knows n, two ways to sharpen, mass that goes nowhere, and four ways to leave keys
+# A factor that knows n, two ways to sharpen, mass that goes nowhere, and three ways to leave keys
 # out; rules that at 512 tokens change nothing (log_length_qwen) are not among them.
-USUAL_RULES = (
-    "ssmax:s=fit,log_length_su,adaptive_temperature,softmax_one,topk:k=64,entmax:alpha=fit,"
-    "entmax:alpha=1.5,sparsemax"
-)
+USUAL_RULES = "ssmax:s=fit,log_length_su,adaptive_temperature,softmax_one,topk:k=64,entmax:alpha=1.5,sparsemax"
 
 PLAIN = "Figures without the small print at their foot; it stands beside each, in NAME.txt."
 
@@ -266,7 +263,7 @@ class ReproduceOptions:
         "(headgauge normalizers lists them), or 'none'. Without it: softmax:temperature=0.5, "
         "softmax:temperature=2, ssmax, sparsemax, entmax:alpha=1.5. The guidelines' own rules are "
         "always measured.",
-        names=True,
+        typed=str | None,
     )
     quick: bool = _kept(
         False,

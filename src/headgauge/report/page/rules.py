@@ -26,7 +26,7 @@ def rules_page(run: RuleComparison) -> Page:
     return Page(
         title=f"headgauge: rules in {run.model_name()}",
         caption=run.caption(),
-        warnings=[],
+        warnings=run.warnings(),
         stands=run.stands()[1:],
         overview=[
             *parts.opening("rules", run.finding()),
