@@ -18,7 +18,7 @@ from unchecked import shapes_unchecked
 install_import_hook("headgauge", "beartype.beartype")
 WHOLE = {"cli", "paper", "report", "test_result.py", "test_scanning.py", "test_simulating.py"}
 WHOLE |= {"ablation", "exports", "test_bos_check.py", "test_not_finite.py", "test_reading.py"}
-WHOLE |= {"test_plan.py", "comparison"}
+WHOLE |= {"test_plan.py", "comparison", "remedies", "test_examples.py"}
 WHOLE |= {"test_estimates.py", "test_unit_under_load.py", "test_depth_prediction.py"}
 
 # Two test processes on two cores: more threads each would only fight.

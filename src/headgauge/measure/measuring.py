@@ -85,7 +85,7 @@ class Measurer:
         count, tokenizer = self.settings.sample_keys, self.loaded.tokenizer
         sampler = Sampler(self._places, count, queries, keys, tokenizer)
         place = {"layer": call.layer, "occurrence": call.occurrence, "module": call.module}
-        wanted = self.settings.heads
+        wanted, only = self.settings.heads, self.task.only
         around = self._around(call, queries)
         facts = self.task.facts or HeadFacts()
         heads = [
@@ -99,7 +99,7 @@ class Measurer:
                 facts.columns(call.module, call.occurrence, head),
             )
             for head in range(call.heads)
-            if wanted is None or head in wanted
+            if (wanted is None or head in wanted) and (only is None or (call.layer, head) in only)
         ]
         sound = [head for head in heads if call.finite[head.head]]
         before = len(self.gathered.parts["rule_heads"])

@@ -107,7 +107,8 @@ class Task:
     `rules` for all of it under each of these rules, as they were asked for (`of_original`,
     `of_swapped`). `tables` are those that result beside heads, curves and samples, `once` what was
     made once for all units of the run, `facts` what is known of the heads before: without it there
-    are no roles.
+    are no roles. `only` has the heads (layer, head) to measure where not all are wanted that the
+    settings name.
     """
 
     curves: tuple[CurveRequest, ...]
@@ -120,6 +121,7 @@ class Task:
     row_requests: tuple[RowRequest, ...] = (RowRequest(),)
     tables: tuple[str, ...] = ()
     facts: HeadFacts | None = None
+    only: frozenset[tuple[int, int]] | None = None
     once: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     @property

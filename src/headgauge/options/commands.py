@@ -18,7 +18,10 @@ MODEL = (
 
 # A factor that knows n, two ways to sharpen, mass that goes nowhere, and three ways to leave keys
 # out; rules that at 512 tokens change nothing (log_length_qwen) are not among them.
-USUAL_RULES = "ssmax:s=fit,log_length_su,adaptive_temperature,softmax_one,topk:k=64,entmax:alpha=1.5,sparsemax"
+USUAL_RULES = (
+    "ssmax:s=fit,log_length_su,adaptive_temperature,softmax_one,topk:k=64,entmax:alpha=1.5,"
+    "sparsemax"
+)
 
 PLAIN = "Figures without the small print at their foot; it stands beside each, in NAME.txt."
 

@@ -96,7 +96,7 @@ class Remedies(Shown):
             told += [f"{word[0].upper()}{word[1:]}: {listed(each)}."] * bool(each)
         lost = [
             f"{row['held'] - row['left']} of {row['held']} {row['verdict']} heads by {row['rule']}"
-            for row in self.trials.filter(pl.col("held") > 0).to_dicts()
+            for row in self.trials.filter(pl.col("left") < pl.col("held")).to_dicts()
         ]
         told += [f"The verdict goes from {listed(lost)}."] * bool(lost)
         return " ".join([*told, *self._cannot()])

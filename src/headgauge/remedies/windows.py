@@ -1,7 +1,7 @@
 """One window under every remedy: losses of named and random heads, numbers of the heads."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -107,7 +107,10 @@ class Judge:
         swapped = [group for group in self.groups if set(group.tries) - {(MEAN,)}]
         found, losses = [], dict[tuple[str, str, int], float]()
         if swapped:
-            clean, before = self._measured(unit, swapped, nullcontext())
+            both = {
+                head for group in swapped for some in group.sets[: CONTROL + 1] for head in some
+            }
+            clean, before = self._measured(unit, swapped, both, nullcontext())
             found += [
                 part
                 for group in swapped
@@ -117,7 +120,8 @@ class Judge:
             for group, remedy, rule in self._remedies(swapped):
                 for draw, heads in enumerate(group.sets[: CONTROL + 1]):
                     if rule != MEAN:
-                        loss, tables = self._measured(unit, [group], self.changes(heads, rule))
+                        change = self.changes(heads, rule)
+                        loss, tables = self._measured(unit, [group], heads, change)
                         losses[group.verdict, remedy, draw] = loss - clean
                         found += self._numbers(tables, group, remedy, draw)
         rows = self._losses(unit, losses)
@@ -150,11 +154,16 @@ class Judge:
         return rows
 
     def _measured(
-        self, unit: Unit, groups: Sequence[Group], change: AbstractContextManager[object]
+        self,
+        unit: Unit,
+        groups: Sequence[Group],
+        heads: Iterable[tuple[int, int]],
+        change: AbstractContextManager[object],
     ) -> tuple[float, Mapping[str, pl.DataFrame]]:
-        """The loss, and the tables that these groups' heads are judged by, under a change."""
-        layers = tuple(sorted({layer for group in groups for layer in group.layers}))
-        task = Task(_curves(groups, unit.key.length), facts=self.facts)
+        """The loss, and the tables that these heads of groups are judged by, under a change."""
+        only = frozenset(heads)
+        layers = tuple(sorted({layer for layer, _ in only}))
+        task = Task(_curves(groups, unit.key.length), facts=self.facts, only=only)
         settings = replace(self.plan.settings, layers=layers, sample_rows=0)
         with change:
             found = measure_unit(self.plan.source, unit, settings, task)
