@@ -187,10 +187,10 @@ def test_heads_that_moved_farthest_come_first(scans: Scans, pair: RunComparison)
         *("jacobian_norm", "max_logit", "output_ratio"),
     ]
     own = pair.differences().filter(layer=first["layer"], head=first["head"])
-    before = pair.tables["values"].filter(side="step0")
-    far = [
-        rows(own, name)["difference"].item() / rows(before, name)["value"].std() for name in names
-    ]
+    sides = [pair.tables["values"].filter(side=side) for side in ("step0", "step1")]
+    spread = {name: max(rows(side, name)["value"].to_numpy().std(ddof=1) for side in sides)
+              for name in names}  # fmt: skip
+    far = [rows(own, name)["difference"].item() / spread[name] for name in names]
     assert first["distance"] == pytest.approx(math.sqrt(np.mean(np.square(far))))
     assert first["measure"] == names[int(np.argmax(np.abs(far)))]
     assert first["beyond"] == own["beyond"].sum()

@@ -1,8 +1,9 @@
 """Which heads moved: how far each, which verdicts they gained and lost, whose role is another.
 
 How far a head moved is the root mean square of its differences in the measures that heads are
-compared by (`scanning.overview.COMPARED`), each in standard deviations over the heads of the run it
-is held against: one of 1 is as far as from a head to the average one.
+compared by (`scanning.overview.COMPARED`), each in standard deviations over the heads of the one
+run or the other, whichever is larger (before training all heads are alike): one of 1 is as far as
+from a head to the average one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +44,8 @@ def change_tables(
                 row[end] = known.get((name, _head(row), row["measure"]))
         changes += changed
         counts += _counts(now, side.name, against.name, changed)
-        heads += _changed_heads(own, values.filter(side=against.name), now, then, pair)
+        both = values.filter(pl.col("side").is_in([*pair.values()]))
+        heads += _changed_heads(own, both, now, then, pair)
     return {"heads": heads, "changes": changes, "counts": counts}
 
 
@@ -121,9 +123,10 @@ def _counts(
 
 
 def _changed_heads(
-    differences: pl.DataFrame, before: pl.DataFrame, now: _Judged, then: _Judged, pair: Any
+    differences: pl.DataFrame, both: pl.DataFrame, now: _Judged, then: _Judged, pair: Any
 ) -> list[dict[str, Any]]:
-    spread = before.group_by("measure", maintain_order=True).agg(pl.col("value").std().alias("std"))
+    each = both.group_by("side", "measure", maintain_order=True).agg(std=pl.col("value").std())
+    spread = each.group_by("measure", maintain_order=True).agg(pl.max("std"))
     scaled = (
         differences.join(spread, on="measure", how="left", maintain_order="left")
         .with_columns(
