@@ -18,7 +18,8 @@ from unchecked import shapes_unchecked
 install_import_hook("headgauge", "beartype.beartype")
 WHOLE = {"cli", "paper", "report", "test_result.py", "test_scanning.py", "test_simulating.py"}
 WHOLE |= {"ablation", "exports", "test_bos_check.py", "test_not_finite.py", "test_reading.py"}
-WHOLE |= {"test_plan.py", "comparison", "remedies", "test_examples.py"}
+WHOLE |= {"test_plan.py", "comparison", "remedies", "test_examples.py", "validation"}
+WHOLE |= {"test_spans.py", "test_matrices.py"}
 WHOLE |= {"test_estimates.py", "test_unit_under_load.py", "test_depth_prediction.py"}
 
 # Two test processes on two cores: more threads each would only fight.
@@ -46,6 +47,12 @@ def unchecked():
 
 
 def pytest_collection_modifyitems(items):
-    """Compiled rows first: what one process compiles while the other is at work elsewhere, none
-    compiles twice."""
-    items.sort(key=lambda item: "engine/test_curves" not in item.nodeid)
+    """Compiled rows first, and beside them what needs none: what one process compiles while the
+    other is at work elsewhere, none compiles or waits for. Then the longest file, so that no
+    process is left alone with it at the end."""
+    first = ("engine/test_curves", "tests/claims/", "tests/test_docs")
+
+    def turn(item):
+        return next((i for i, part in enumerate(first) if part in item.nodeid), len(first))
+
+    items.sort(key=turn)

@@ -31,6 +31,7 @@ def test_checkpoints_of_a_training_can_be_compared(tmp_path):
     assert spec.loader is not None
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
+    example.LENGTH = 64
     example.train([0, 3], tmp_path, batch=1, windows=2)
     found = headgauge.compare(*sorted(tmp_path.iterdir()))
     (loss,) = found.measures().filter(measure="loss").to_dicts()

@@ -63,7 +63,7 @@ def test_a_finding_counts_names_advises_and_says_how_sure():
     said = finding(*frames(*rows), (4096, ahead))
     assert "Of 3 heads at L = 64: 2 idle sink and 1 healthy" in said
     assert "L0H3 (idle sink) and L2H0 (idle sink)." in said
-    assert "for the most common, idle sink: it rests. Keep the first token in the cache;" in said
+    assert "for the most common, idle sink: it rests, but not always: taking all of them" in said
     assert "2 windows; 1 of 3 heads would get another verdict" in said
     outlook = "By their trends 3 heads are diffuse at L = 4096 (90 % interval 0 to 4), now 0."
     assert said.endswith(outlook)

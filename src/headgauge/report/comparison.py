@@ -172,9 +172,8 @@ def beyond_figure(measures: pl.DataFrame, run: str) -> Figure:
     )
     ticks = tuple((place, _title(row["measure"])) for place, row in enumerate(rows))
     y = Axis("", low=len(rows) - 0.5, high=-0.5, ticks=ticks)
-    panel = Panel(
-        "", Axis("share of heads", low=-0.02, high=1.02), y, series, empty="one window has no spread"
-    )
+    x = Axis("share of heads", low=-0.02, high=1.02)
+    panel = Panel("", x, y, series, empty="one window has no spread")
     title = "Heads that differ by more than two standard errors"
     high = _ROW * max(len(rows), 6)
     return Figure("beyond", title, (panel,), run=run, width=5.0, panel_height=high)
