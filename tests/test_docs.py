@@ -150,7 +150,8 @@ def _undraw(patch: pytest.MonkeyPatch) -> None:
 
 
 def smaller(text: str, whole: bool = False) -> list[str]:
-    """A command's arguments as they are run here."""
+    """A command's arguments as they are run here; not `whole`: a reproduction, and what runs whole
+    in README and in its own tests, only says what it would need."""
     command, *given = [INSTEAD.get(word, word) for word in shlex.split(text)[1:]]
     for option, value in SMALLER.get(command, {}).items():
         if option in given:
@@ -165,7 +166,9 @@ def smaller(text: str, whole: bool = False) -> list[str]:
     reading = alone or command in ("scan", "ablate", "validate", "remedy", "reproduce")
     if reading and "tiny" not in given:
         given += ["--model", "tiny"]
-    if command == "reproduce" and not whole and "--estimate" not in given:
+    long = alone or command in ("validate", "remedy")
+    long &= Line("README.md", text) not in commands("headgauge ")
+    if (long or command == "reproduce") and not whole and "--estimate" not in given:
         given.append("--estimate")
     return [command, *given]
 

@@ -32,6 +32,15 @@ def test_checkpoints_of_a_training_can_be_compared(tmp_path):
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
     example.LENGTH = 64
+    whole = example.small_model
+
+    def shallow(seed):
+        model = whole(seed)
+        del model.model.layers[2:]
+        model.config.num_hidden_layers = 2
+        return model
+
+    example.small_model = shallow
     example.train([0, 3], tmp_path, batch=1, windows=2)
     found = headgauge.compare(*sorted(tmp_path.iterdir()))
     (loss,) = found.measures().filter(measure="loss").to_dicts()
