@@ -24,7 +24,7 @@ def pass_times(
     under each rule.
 
     They take turns, so that whatever else the machine does falls on all; the fastest of a few
-    counts, which is never the first, in which memory is found and code compiled.
+    counts, which is seldom the first, in which memory is found and code compiled.
     """
     kernels = models.attention_kernels(loaded.model)
     found: dict[str, float] = {}
