@@ -13,7 +13,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from headgauge import models
-from headgauge.cli.results import reproduction_document
+from headgauge.cli.documents import reproduction_document
 from headgauge.measure.runner import default_threads
 from headgauge.paper import ReproduceSettings, Reproduction, make_reproduction
 from headgauge.paper.choices import GUIDELINE_RULES

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from headgauge.cli import results
+from headgauge.cli import documents, results
 from headgauge.cli.output import print_json, share_bar, stderr
 from headgauge.cli.process import works_in
 from headgauge.cli.running import default_folder, fetched, look_at, open_model, opening
@@ -34,6 +34,6 @@ def run(asked: AblateOptions) -> None:
     with share_bar("ablating", notes) as progress:
         found = ablation.run_ablation(plan, place, asked.jobs, progress)
     if asked.json_output:
-        print_json(results.ablation_document(found))
+        print_json(documents.ablation_document(found))
     else:
         results.show_ablation(found)

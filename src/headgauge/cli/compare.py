@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from headgauge.cli import results
+from headgauge.cli import documents, results
 from headgauge.cli.output import print_json, stderr
 from headgauge.errors import InputError
 from headgauge.options.commands import CompareOptions
@@ -54,7 +54,7 @@ def _runs(names: list[str], asked: CompareOptions) -> None:
             drawn = draw(found, asked.plain)
     failing = [f"fail-on: {line}" for line in found.failing()]
     if asked.json_output:
-        print_json(results.comparison_document(found, drawn))
+        print_json(documents.comparison_document(found, drawn))
         for line in failing:
             notes.print(line, soft_wrap=True)
     else:

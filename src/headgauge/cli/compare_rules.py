@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from headgauge.cli import results
+from headgauge.cli import documents, results
 from headgauge.cli.output import print_json, share_bar, stderr
 from headgauge.cli.process import works_in
 from headgauge.cli.running import default_folder, fetched, loaded_source, look_at, opening
@@ -36,6 +36,6 @@ def run(model: str, asked: CompareOptions) -> None:
     with notes.status("drawing"):
         drawn = draw(found, asked.plain)
     if asked.json_output:
-        print_json(results.rules_document(found, drawn))
+        print_json(documents.rules_document(found, drawn))
     else:
         results.show_rules(found, drawn)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from headgauge.cli import results, running
+from headgauge.cli import documents, results, running
 from headgauge.cli.output import print_json, share_bar, stderr
 from headgauge.cli.process import works_in
 from headgauge.options.commands import RemedyOptions
@@ -43,7 +43,7 @@ def run(asked: RemedyOptions) -> None:
     with notes.status("drawing"):
         drawn = draw(found, asked.plain)
     if asked.json_output:
-        print_json(results.remedy_document(found, drawn))
+        print_json(documents.remedy_document(found, drawn))
     else:
         results.show_remedies(found, drawn)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from headgauge.cli import results, running
+from headgauge.cli import documents, results, running
 from headgauge.cli.output import print_json, share_bar, stderr
 from headgauge.cli.process import works_in
 from headgauge.options.commands import ReproduceOptions
@@ -40,6 +40,6 @@ def run(asked: ReproduceOptions) -> None:
     with notes.status("drawing"):
         drawn = draw(found, asked.plain)
     if asked.json_output:
-        print_json(results.reproduction_document(found, drawn))
+        print_json(documents.reproduction_document(found, drawn))
     else:
         results.show_reproduction(found, drawn)

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from headgauge.cli import results
+from headgauge.cli import documents, results
 from headgauge.cli.output import print_json, share_bar, size, stderr
 from headgauge.cli.process import works_in
 from headgauge.cli.running import default_folder, fetched, look_at, open_model, opening
@@ -56,7 +56,7 @@ def run(asked: ScanOptions) -> None:
     with notes.status("drawing"):
         drawn = draw(result, asked.plain)
     if asked.json_output:
-        print_json(results.scan_document(result, target, asked.worst))
+        print_json(documents.scan_document(result, target, asked.worst))
     else:
         results.show_scan(result, target, drawn, asked.worst)
 

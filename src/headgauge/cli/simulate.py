@@ -1,6 +1,6 @@
 """`headgauge simulate`: tokens as particles on the sphere, under six normalisation schemes."""
 
-from headgauge.cli import results
+from headgauge.cli import documents, results
 from headgauge.cli.output import part_bars, print_json, stderr
 from headgauge.cli.process import works_in
 from headgauge.cli.running import default_folder
@@ -29,6 +29,6 @@ def run(asked: SimulateOptions) -> None:
     with notes.status("drawing"):
         drawn = draw(found, asked.plain)
     if asked.json_output:
-        print_json(results.simulation_document(found, drawn))
+        print_json(documents.simulation_document(found, drawn))
     else:
         results.show_simulation(found, drawn)
