@@ -26,6 +26,7 @@ from torch.nn.attention.flex_attention import BlockMask
 
 from headgauge.logits import Logits, promote
 
+_ATEN = torch.ops.aten
 _CPU = "_scaled_dot_product_flash_attention_for_cpu"
 _ALIGNED = 16  # what CUDA's kernel wants a mask's rows to be a multiple of
 PerRow = Float[Tensor, "batch heads queries"]
@@ -66,9 +67,12 @@ def log_sum_exps(logits: Logits, asked: Sequence[Asked]) -> list[Found] | None:
     return [_joined(each) for each in zip(*parts, strict=True)]
 
 
+def _on_gpu(tensor: Tensor) -> bool:
+    return tensor.is_cuda
+
+
 def _stays_half(logits: Logits) -> bool:
-    query = logits.query
-    return query.is_cuda and query.dtype not in (torch.float32, torch.float64)
+    return _on_gpu(logits.query) and logits.query.dtype not in (torch.float32, torch.float64)
 
 
 def _joined(parts: Sequence[Found]) -> Found:
@@ -95,13 +99,14 @@ class _Part(NamedTuple):
 def _parts(logits: Logits) -> Iterator[_Part]:
     """All rows at once, or blocks of them where the mask is another one for each."""
     query, key, scaling = logits.query, logits.key, logits.scaling
-    if isinstance(logits.mask, BlockMask) and query.is_cuda and not logits.causal:
+    gpu = _on_gpu(query)
+    if isinstance(logits.mask, BlockMask) and gpu and not logits.causal:
         yield _Part(query, key, scaling, False, blocks=logits.mask)
         return
-    if not query.is_cuda:
+    if not gpu:
         query, key = promote(query), promote(key)
     # The CPU's kernel can be causal and hide keys in one call; for CUDA's the mask says both.
-    at_once = logits.mask is None or not (logits.by_rows or query.is_cuda)
+    at_once = logits.mask is None or not (logits.by_rows or gpu)
     asked = replace(logits, query=query, key=key, causal=logits.causal and not at_once)
     several = asked.causal or logits.by_rows
     for start, stop in asked.mask_edges() if several else [(0, logits.shape[2])]:
@@ -114,7 +119,7 @@ def _parts(logits: Logits) -> Iterator[_Part]:
 def _call(part: _Part, asked: Asked) -> Found:
     bias = part.bias if asked.biased else None
     mask = part.hiding if bias is None else _additive(part.query, part.visible, bias * asked.beta)
-    kernel = _on_cuda if part.query.is_cuda else _on_cpu
+    kernel = _on_cuda if _on_gpu(part.query) else _on_cpu
     output, found = kernel(part, mask, part.scaling * asked.beta)
     mean = None
     if asked.mean:
@@ -136,7 +141,7 @@ def _additive(query: Tensor, visible: Tensor | None, bias: Tensor | None) -> Ten
 
 def cpu_kernel(kind: str = "") -> Any:
     """The CPU's kernel, or its backward pass; None where torch has it no longer."""
-    return getattr(torch.ops.aten, _CPU + kind, None)
+    return getattr(_ATEN, _CPU + kind, None)
 
 
 def _on_cpu(part: _Part, mask: Tensor | None, scale: float) -> tuple[Tensor, Tensor]:
@@ -156,12 +161,12 @@ def _on_cuda(part: _Part, mask: Tensor | None, scale: float) -> tuple[Tensor, Te
     # With more keys than queries, or fewer, flash's causal rows end at the last key.
     square = queries == keys or not part.causal
     if mask is None and square and query.dtype != torch.float32 and dim % 8 == 0 and dim <= 256:
-        flash = torch.ops.aten._scaled_dot_product_flash_attention
+        flash = _ATEN._scaled_dot_product_flash_attention
         output, found, *_ = flash(query, key, key, 0.0, part.causal, scale=scale)
         return output, found[..., :queries]
     if mask is not None:
         mask = mask.expand(batch, heads, queries, keys)
-    efficient = torch.ops.aten._scaled_dot_product_efficient_attention
+    efficient = _ATEN._scaled_dot_product_efficient_attention
     shared, made = heads // key.shape[1], []
     for member in range(shared):  # it takes as many key heads as heads
         own = query[:, member::shared]

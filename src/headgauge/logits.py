@@ -134,11 +134,11 @@ class Logits:
             batch, heads, queries = self.shape[0], self.mask.shape[1], self.shape[2]
             mod, several = self.mask.mask_mod, int(self.mask.shape[0] > 1)
             every = places.expand(batch, -1)
-
-            def own(b: Tensor, h: Tensor, q: Tensor, j: Tensor) -> Tensor:
-                return mod(b * several, h, q, every[b, j])
-
-            seen = create_mask(own, batch, heads, queries, every.shape[1], device=every.device)
+            seen = create_mask(
+                lambda b, h, q, j: mod(b * several, h, q, every[b, j]),
+                *(batch, heads, queries, every.shape[1]),
+                device=every.device,
+            )
         elif self.mask is not None:
             mask = torch.take_along_dim(self.mask, columns, dim=3)
             seen, bias = through(mask), _visible_part(mask) if self.biased else None
@@ -168,11 +168,11 @@ class Logits:
             mask = self.mask[..., :reach]
             return mask[:, :, start:stop] if self.by_rows else mask
         mod, (batch, heads, *_) = self.mask.mask_mod, self.mask.shape
-
-        def shifted(b: Tensor, h: Tensor, q: Tensor, j: Tensor) -> Tensor:
-            return mod(b, h, q + start, j)
-
-        return create_mask(shifted, batch, heads, stop - start, reach, device=self.query.device)
+        return create_mask(
+            lambda b, h, q, j: mod(b, h, q + start, j),
+            *(batch, heads, stop - start, reach),
+            device=self.query.device,
+        )
 
 
 def promote(tensor: Shaped[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:

@@ -25,6 +25,8 @@ bounds the norm (Gershgorin); it rises in α_i up to ½, and where p₁ > ½ all
 import math
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from headgauge.theory.checks import PerKey, PerRow, check_keys, check_positive
 
@@ -35,7 +37,7 @@ def log_sum_exp(logits: PerKey, beta: float = 1.0) -> PerRow:
     return torch.logsumexp(logits * beta, dim=-1)
 
 
-def with_sink(one: PerRow, sink: PerRow | float) -> PerRow:
+def with_sink(one: PerRow, sink: Float[Tensor, "*#rows"] | float) -> PerRow:
     """L of weights that share with a sink of logit S."""
     return torch.logaddexp(one, torch.as_tensor(sink, dtype=one.dtype, device=one.device))
 
