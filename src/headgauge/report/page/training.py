@@ -14,11 +14,11 @@ from headgauge.report.page.heads import head_words
 from headgauge.report.page.parts import Column, Page, Part, notes, section, table, text
 from headgauge.report.page.values import plain, short
 from headgauge.report.training import (
-    STEPS,
     grid_of,
     loss_figure,
     measures,
     measures_figure,
+    step_axis,
     steps,
 )
 from headgauge.runs.training_schema import SPECTRA
@@ -132,5 +132,5 @@ def _template(log: Thinned) -> Figure:
     low, high = ("low", "high") if log.width > 1 else (None, None)
     line = Series("head", "this head", Look(look.colour, width=look.width), "steps", "last")
     line = replace(line, low=low, high=high)
-    panel = Panel("", STEPS, Axis("", "value"), (line,), empty="no finite number")
+    panel = Panel("", step_axis(log), Axis("", "value"), (line,), empty="no finite number")
     return Figure("own", "One head over steps", (panel,), 1)
