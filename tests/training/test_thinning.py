@@ -92,6 +92,13 @@ def test_one_step_among_many_is_not_lost_and_memory_does_not_grow(tmp_path: Path
     assert log.marks() == [("logit growth", "raised", 234, 1)]
 
 
+@pytest.mark.parametrize("finished", [True, False])
+def test_as_many_lines_as_points_stay_single(tmp_path: Path, finished: bool):
+    log = TrainingLog.load(write_log(tmp_path, 12, finished))
+    assert (log.thinned(12).width, log.thinned(11).width, log.thinned(6).width) == (1, 2, 2)
+    assert log.thinned(6).parts == 6
+
+
 def test_alarms_that_are_left_and_those_that_were(tmp_path: Path):
     log = TrainingLog.load(write_log(tmp_path)).thinned()
     assert [(each.layer, each.head, each.step) for each in log.present.values()] == [(1, 1, 90)]

@@ -49,11 +49,15 @@ def loss_figure(log: Thinned, run: str) -> Figure:
     low, high, last = (numbers(each[:, 0]) for each in log.of_step("loss"))
     entry, band = TRAINED_LINES["loss"], log.width > 1
     line = Series("loss", "loss", entry.look, steps(log), last)
-    line = replace(line, low=low, high=high) if band else line
+    lines = [replace(line, low=low, high=high) if band else line]
+    if band:  # of which one step alone would be hard to see
+        most = TRAINED_LINES["maximum"].look
+        lines.append(Series("largest", "largest of its part", most, steps(log), high))
     y = Axis(f"loss, {entry.unit}", "loss", can_log=True)
     raised, broken = log.marks(), _broken(log)
     marks = (*broken, *first_alarms(log))
-    panels = [Panel("Loss", step_axis(log), y, (line,), marks, empty="no finite loss was told")]
+    nothing = "no finite loss was told"
+    panels = [Panel("Loss", step_axis(log), y, tuple(lines), marks, empty=nothing)]
     if raised:
         panels.append(_alarms(log, raised))
     told = {

@@ -25,6 +25,7 @@ from headgauge.training.log_lines import (
 from headgauge.training.usual_lines import is_usual, usual_batch
 
 _ROWS, _LINES = 1 << 16, 512  # of heads, of the log, that are handled at once
+_LAST = 100  # bytes that have all of the line that closes a log
 _WORDS = (b'"nan"', b'"inf"', b'"-inf"')
 
 
@@ -61,9 +62,11 @@ class Lines:
             return True
 
     def count(self) -> int:
-        """About how many lines the file has, counted without reading them."""
+        """How many steps the file has, counted without reading them."""
         with self.path.open("rb") as file:
-            return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b"")) - 1
+            ends = sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
+            file.seek(max(0, file.tell() - _LAST))
+            return ends - 1 - (b'\n{"closed":' in file.read())
 
     def fresh(self) -> Iterator[Line]:
         """The lines that are whole and were not given before."""
