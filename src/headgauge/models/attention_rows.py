@@ -26,6 +26,7 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from headgauge.models.call_masks import settled
 from headgauge.normalizers import Normalizer
 
 # The interface's order after the module; all else goes by name.
@@ -82,11 +83,7 @@ def attention_of(
 ) -> dict[str, Any]:
     """The fields of an `Attention` from a call of transformers' interface."""
     given = dict(zip(_POSITIONAL, args, strict=False)) | kwargs
-    # Eager attention knows no causality of its own; sdpa's is for several queries.
-    if implementation == "sdpa" and given["query"].shape[2] > 1:
-        causal, own = given.get("is_causal"), getattr(module, "is_causal", True)
-        given["causal"] = own if causal is None else causal
-    return fields_of(given)
+    return fields_of(settled(implementation, module, given))
 
 
 def fields_of(given: dict[str, Any]) -> dict[str, Any]:
