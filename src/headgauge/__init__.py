@@ -11,6 +11,7 @@
     headgauge.simulate(tokens=64, dim=128)      # tokens as particles on the sphere
     with headgauge.swap(loaded, "sparsemax"):   # another rule in place of its softmax
         headgauge.scan(loaded)
+    headgauge.stats(query, key, causal=True)    # entropy, largest logit, … of every attention row
     headgauge.install(loaded, "ssmax")          # a rule whose parameters are trained with the rest
     headgauge.ablate(loaded)                    # what each head is worth to its loss
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     )
     from headgauge.ablation import ablate
     from headgauge.comparison import compare
+    from headgauge.engine import stats
     from headgauge.exports import export
     from headgauge.models import ablated, install, load, load_rule, save_rule, swap, uninstall
     from headgauge.paper import reproduce
@@ -104,6 +106,7 @@ __all__ = [
     "scanning",
     "simulate",
     "simulation",
+    "stats",
     "swap",
     "theory",
     "uninstall",
@@ -127,6 +130,7 @@ _FUNCTIONS = {
     "save_rule": "models",
     "scan": "scanning",
     "simulate": "simulation",
+    "stats": "engine",
     "swap": "models",
     "uninstall": "models",
     "validate": "validation",

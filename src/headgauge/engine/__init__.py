@@ -18,6 +18,7 @@ and are tested against it.
 
 from headgauge.engine.curves import Curves, Keys, curves
 from headgauge.engine.finite_differences import Sensitivity, sensitivity
+from headgauge.engine.fused_statistics import Statistics, stats
 from headgauge.engine.geometry import Geometry, Precision
 from headgauge.engine.looks import Looks, earlier_places, looks
 from headgauge.engine.means import Means
@@ -32,9 +33,11 @@ __all__ = [
     "Precision",
     "RowMeasures",
     "Sensitivity",
+    "Statistics",
     "curves",
     "earlier_places",
     "looks",
     "row_measures",
     "sensitivity",
+    "stats",
 ]

@@ -26,6 +26,7 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from headgauge.logits import hides, over_groups, promote, through
 from headgauge.models.call_masks import settled
 from headgauge.normalizers import Normalizer
 
@@ -62,7 +63,7 @@ class Attention:
     def plain(self) -> bool:
         """Whether the logits are q·kᵀ·scale and nothing else takes part, but a mask."""
         bare = self.softcap is None and self.sinks is None and self.bias is None
-        return bare and (self.mask is None or self.mask.dtype == torch.bool or _hides(self.mask))
+        return bare and (self.mask is None or hides(self.mask))
 
     @cached_property
     def lengths(self) -> Float[Tensor, "#batch #heads #queries"]:
@@ -181,7 +182,7 @@ class HeadRows:
     def sums(self, weights: Tensor) -> Float[Tensor, "batch heads rows value_dim"]:
         """Σ weights·v, in the precision of the weights."""
         value = self._of_kv_heads(self.attention.value)
-        return _over_groups(weights, promote(value[:, :, : self.reach]))
+        return over_groups(weights, promote(value[:, :, : self.reach]))
 
     @cached_property
     def _rule(self) -> Normalizer | None:
@@ -203,7 +204,7 @@ class HeadRows:
         return None if sinks is None else promote(sinks)[list(self.heads)].unsqueeze(-1)
 
     def _products(self, query: Tensor, key: Tensor) -> Tensor:
-        return _over_groups(query, key.mT)
+        return over_groups(query, key.mT)
 
     @cached_property
     def _through_mask(self) -> Bool[Tensor, "#batch #heads #rows keys"]:
@@ -232,37 +233,6 @@ def _among(heads: Sequence[int]) -> slice | list[int]:
     """Which of an axis of heads; a slice, which copies nothing, where they stand side by side."""
     first, last = heads[0], heads[0] + len(heads)
     return slice(first, last) if [*heads] == [*range(first, last)] else [*heads]
-
-
-def promote(tensor: Shaped[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """float32, or float64 where the model computes in it."""
-    return tensor if tensor.dtype == torch.float64 else tensor.float()
-
-
-def _over_groups(
-    rows: Float[Tensor, "batch heads rows inner"], matrices: Float[Tensor, "batch kv_heads inner n"]
-) -> Float[Tensor, "batch heads rows n"]:
-    """rows @ matrices, where neighbouring heads may share a matrix."""
-    heads, kv_heads = rows.shape[1], matrices.shape[1]
-    if heads == kv_heads:
-        return rows @ matrices
-    several = rows.unflatten(1, (kv_heads, heads // kv_heads))
-    made = several.flatten(2, 3) @ matrices
-    return made.unflatten(2, several.shape[2:4]).flatten(1, 2)
-
-
-def through(mask: Shaped[Tensor, "*shape"]) -> Bool[Tensor, "*shape"]:
-    """Which entries a boolean mask (True = seen) or an additive one lets through.
-
-    Adding a mask of `finfo.min` to a logit leaves about `finfo.min`, or −inf: half of it is a
-    border that no logit reaches.
-    """
-    return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
-
-
-def _hides(mask: Tensor) -> bool:
-    """Whether an additive mask hides keys and does nothing else."""
-    return bool((through(mask).logical_not_() | (mask == 0)).all())
 
 
 def _four_axes(tensor: Tensor | None) -> Tensor | None:

@@ -38,7 +38,7 @@ def settled(implementation: str, module: nn.Module, given: dict[str, Any]) -> di
     asked, own = given.get("is_causal"), getattr(module, "is_causal", True)
     causal = bool(own if asked is None else asked) and queries > 1
     if kind == "sdpa":
-        return given | {"causal": causal}
+        return given | {"causal": causal and given.get("attention_mask") is None}
     if kind == "flash":
         mask = _of_flash(given, causal)
         return given | {"attention_mask": mask, "causal": causal}

@@ -15,7 +15,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headgauge.models.attention_rows import Attention, HeadRows, promote, through
+from headgauge.logits import promote, through
+from headgauge.models.attention_rows import Attention, HeadRows
 from headgauge.models.head_rules import Assigned, HeadRules
 from headgauge.normalizers import Normalizer
 

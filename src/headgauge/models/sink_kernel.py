@@ -6,7 +6,7 @@ pass knows of them: given o·e^{ℓ − ℓ′} and ℓ′ it returns the exact 
 S is −Σ e^{S − ℓ′}·⟨∂o, o·e^{ℓ − ℓ′}⟩ over the rows, a sum whose terms cancel and which is therefore
 made in float32 or better.
 
-The kernel is torch's own for the CPU, but not public: where it refuses, there is no answer.
+Where the kernel (`log_sum_exp.cpu_kernel`) refuses, there is no answer.
 """
 
 from typing import Any
@@ -16,17 +16,17 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from headgauge.models.attention_rows import Attention, through
+from headgauge.log_sum_exp import cpu_kernel
+from headgauge.logits import through
+from headgauge.models.attention_rows import Attention
 from headgauge.normalizers.rows import PerRow
-
-_KERNEL = "_scaled_dot_product_flash_attention_for_cpu"
 
 
 def with_sink(
     attention: Attention, sink: PerRow, heads: tuple[int, ...]
 ) -> Float[Tensor, "batch queries heads dim"] | None:
     """The output of some heads, each row with this sink; None where the kernel does not serve."""
-    kernels = [getattr(torch.ops.aten, _KERNEL + each, None) for each in ("", "_backward")]
+    kernels = [cpu_kernel(each) for each in ("", "_backward")]
     query, value = attention.query, attention.value
     if None in kernels or query.device.type != "cpu" or query.shape[-1] != value.shape[-1]:
         return None
@@ -66,8 +66,7 @@ class _WithSink(torch.autograd.Function):
         causal: bool,
         scaling: float,
     ) -> Tensor:
-        kernel = getattr(torch.ops.aten, _KERNEL)
-        made, own = kernel(query, key, value, 0.0, causal, attn_mask=mask, scale=scaling)
+        made, own = cpu_kernel()(query, key, value, 0.0, causal, attn_mask=mask, scale=scaling)
         whole = torch.logaddexp(own, sink)
         share = torch.exp(own - whole).unsqueeze(-1)
         made = made.mul_(share) if made.dtype == share.dtype else (made * share).to(made.dtype)
@@ -80,9 +79,8 @@ class _WithSink(torch.autograd.Function):
     def backward(ctx: Any, *grad_outputs: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         (gradient,) = grad_outputs
         query, key, value, made, whole, sink, mask = ctx.saved_tensors
-        kernel = getattr(torch.ops.aten, f"{_KERNEL}_backward")
         given = gradient.contiguous(), query, key, value, made, whole, 0.0, ctx.causal
-        several = kernel(*given, attn_mask=mask, scale=ctx.scaling)
+        several = cpu_kernel("_backward")(*given, attn_mask=mask, scale=ctx.scaling)
         to_sink = None
         if ctx.needs_input_grad[3]:
             along = (gradient.to(whole.dtype) * made).sum(-1)

@@ -17,6 +17,7 @@ In the paper's order ("Limitations of Normalization in Attention Mechanism", arX
 | `general_normalizer` | Lemma 2: the Jacobian for any F |
 | `finite_difference` | Algorithm 5's g and its sharp bound |
 | `concentration`, `sharpness`, `coverage` | what the discussion asks to watch |
+| `log_sum_exps` | the same from what fused kernels hand over |
 | `trade_off` | the slides' closing sentence, and what holds instead |
 | `random_logits`, `self_adjusted` | what the discussion's other rules do without a lead |
 | `kolmogorov_smirnov` | what Algorithm 3's test can tell |
@@ -36,6 +37,7 @@ from headgauge.theory.normalization import (  # noqa: F401  (read with the packa
     general_normalizer,
     jensen_gap,
     kolmogorov_smirnov,
+    log_sum_exps,
     random_logits,
     selection,
     self_adjusted,
