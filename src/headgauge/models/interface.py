@@ -1,11 +1,11 @@
 """The one wrapper around transformers' attention functions: who changes a call, who watches it.
 
-While anyone needs it, entries of transformers' `AttentionInterface` are wrapped: "sdpa" and "eager",
-into which rules can be put, and by a watcher that asks for no more than the arguments of a call
-those of flash and flex attention. The entries keep their names, and the model its configuration and
-its mask functions, because modeling files branch on the name: DeepSeek-V3.2 turns its sparse
-selection into a mask only under "eager" and "sdpa", and GPT-2 may leave the interface under
-"eager". A new name would run another model.
+While anyone needs it, entries of transformers' `AttentionInterface` are wrapped: "sdpa" and
+"eager", into which rules can be put, and for a watcher that needs no more than the arguments of a
+call those of flash and flex attention. The entries keep their names, and the model its
+configuration and its mask functions, because modeling files branch on the name: DeepSeek-V3.2 turns
+its sparse selection into a mask only under "eager" and "sdpa", and GPT-2 may leave the interface
+under "eager". A new name would run another model.
 
 Rules in force (`swap`, `install`) are nearest to the model's own function and watchers are around
 them, in whichever order they began: they see what the rules made.
