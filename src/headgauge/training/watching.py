@@ -25,6 +25,10 @@ from headgauge.training.attention import Call
 
 Seen = Callable[[int, Call, bool], None]  # layer, call, whether it counts for the log
 
+_COMPILED = (
+    "the model is compiled: to see its attention would leave the compiled code on logged steps and "
+    "change digits; train it without torch.compile to watch it"
+)
 _watched: "weakref.WeakSet[nn.Module]" = weakref.WeakSet()  # modules that have a monitor
 
 
@@ -104,6 +108,8 @@ class Watching:
         kwargs: dict[str, Any],
     ) -> Any:
         """Make a call of the interface as it would have been made, and look at it."""
+        if _in_compiled_code():
+            raise InputError(_COMPILED)
         made = attend(module, *args, **kwargs)
         name = self._names[id(module)]
         if rules is not None:
@@ -163,10 +169,18 @@ def refuse_compiled(model: Any) -> None:
         hasattr(each, "_orig_mod") or each._compiled_call_impl is not None for each in parts
     )
     if "torch._dynamo" in sys.modules and any(compiled):
-        raise InputError(
-            "the model is compiled, and inside compiled code no attention is seen: train it "
-            "without torch.compile to watch it"
-        )
+        raise InputError(_COMPILED)
+
+
+def _in_compiled_code() -> bool:
+    """Whether this runs for compiled code that had to stop here: compiled after the monitor began,
+    and so in a way that nothing of the model tells."""
+    frame = sys._getframe() if "torch._dynamo" in sys.modules else None
+    while frame is not None:
+        code, frame = frame.f_code, frame.f_back
+        if code.co_name == "compile_wrapper" and code.co_filename.endswith("eval_frame.py"):
+            return True
+    return False
 
 
 def _entries(model: nn.Module) -> list[str]:
