@@ -8,6 +8,7 @@ from headgauge.paper.result import Reproduction
 from headgauge.remedies import Remedies
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
+from headgauge.training.log_reading import TrainingLog
 from headgauge.validation import Validation
 
 
@@ -22,11 +23,12 @@ def read_run(
     | Simulation
     | RunComparison
     | RuleComparison
+    | TrainingLog
 ):
-    """What a command left there; nothing is computed again."""
+    """What a command, or a training that was watched, left there; nothing is computed again."""
     others = (
         *(Simulation, Reproduction, Validation, Remedies),
-        *(RunComparison, RuleComparison, Ablation),
+        *(RunComparison, RuleComparison, Ablation, TrainingLog),
     )
     kind = next((each for each in others if each.is_in(folder)), ScanResult)
     return kind.load(folder)

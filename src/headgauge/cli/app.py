@@ -20,6 +20,7 @@ from headgauge.cli import (
     scan,
     simulate,
     validate,
+    watch,
 )
 from headgauge.cli.building import command
 from headgauge.cli.process import printable
@@ -59,6 +60,7 @@ app.command("validate")(command(ValidateOptions, validate.run))
 app.command("compare")(command(CompareOptions, compare.run))
 app.command("remedy")(command(RemedyOptions, remedy.run))
 app.command("simulate")(command(SimulateOptions, simulate.run))
+app.command("watch")(watch.command)
 app.command("report")(report.command)
 app.command("export")(export.command)
 app.command("claims")(claims.command)

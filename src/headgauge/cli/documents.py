@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from headgauge.comparison import RuleComparison, RunComparison
     from headgauge.paper import Reproduction
     from headgauge.remedies import Remedies
+    from headgauge.report.watching import Watched
     from headgauge.scanning import ScanResult
     from headgauge.simulation import Simulation
     from headgauge.validation import Validation
@@ -35,6 +36,32 @@ def scan_document(result: "ScanResult", target: int | None, worst: bool) -> dict
         found["outlook"] = result.outlook(target).to_dicts()
         found["outlook_grounds"] = result.outlook_grounds(target).as_dict()
     return found
+
+
+def watch_document(watched: "Watched") -> dict[str, Any]:
+    """What is not finite is the text "nan", "inf" or "-inf", as in the log."""
+    from headgauge.runs.json_files import plain
+    from headgauge.training.words import by_layer, caption, finding, spread
+
+    log, measure = watched.log, watched.measure
+    found = {
+        "model": log.header["model"],
+        "stands_on": [caption(log)],
+        "finding": finding(log),
+        "step": int(log.steps[-1, 1]) if log.lines else None,
+        "loss": log.loss,
+        "every": log.every,
+        "lines": log.lines,
+        "closed": log.closed,
+        "last_written_seconds_ago": round(watched.ago, 1),
+        "alarms": [each._asdict() for each in log.present.values()],
+        "raised": dict(log.counts),
+        "measures": {name: spread(log, name) for name in log.measures()},
+        "measure": measure,
+        "heads": by_layer(log, measure),
+        "notes": [f"step {step}: {note}" for step, note in log.notes],
+    }
+    return plain(found)
 
 
 def ablation_document(result: "Ablation") -> dict[str, Any]:

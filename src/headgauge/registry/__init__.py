@@ -14,7 +14,7 @@ from headgauge.registry.entry import Entry
 def as_json() -> dict[str, Any]:
     """For the page: by kind and name what is not empty of each entry; `ink` goes on its colour."""
     groups = {
-        "measures": measures.HEAD_MEASURES | measures.CURVES | measures.SPAN_MEASURES,
+        "measures": measures.MEASURES | measures.CURVES,
         "layers": measures.LAYERS,
         "verdicts": names.VERDICTS,
         "roles": names.ROLES,

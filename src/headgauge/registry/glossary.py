@@ -3,7 +3,16 @@
 from typing import Literal, NamedTuple
 
 # Of a run, and so of its page.
-Kind = Literal["scan", "reproduction", "simulation", "validation", "comparison", "rules", "remedy"]
+Kind = Literal[
+    "scan",
+    "reproduction",
+    "simulation",
+    "validation",
+    "comparison",
+    "rules",
+    "remedy",
+    "training",
+]
 
 INTRODUCTION: dict[Kind, str] = {
     "scan": "An attention head gives every token weights on the tokens it sees and passes on their "
@@ -28,6 +37,9 @@ INTRODUCTION: dict[Kind, str] = {
     "verdict, without training, and shows what it did: to the loss on text that named no head and "
     "chose no parameter, to the number behind the verdict, and beside random heads of the same "
     "layers.",
+    "training": "While a model trains, its attention heads change: one may put all its weight on a "
+    "few keys and learn no more, one's logits may grow until the loss breaks down. This page shows "
+    "every head at every logged step, and where an alarm was raised.",
 }
 
 
@@ -126,6 +138,20 @@ _TRIED = {
     "mean": "The head is taken out: its mean over other windows stands in its place.",
     "interval": "So wide that the intervals of all remedies of the run hold at once, with 95 %.",
 }
+_TRAINED = {
+    "step": "One step of the optimiser. One in so many is logged: on it, the heads are measured on "
+    "the rows of one micro-batch.",
+    "H/log n": "Entropy share: 0 where a head puts all weight on one key, 1 where it has the same "
+    "for all n that it sees.",
+    "largest logit": "The largest q·k·scale of all rows of the micro-batch, none left out.",
+    "p₁": "The largest weight of a row.",
+    "alarm": "A measure of a head has passed its line. It is cleared where the measure has come "
+    "back well behind it, so that it does not come and go at every step.",
+    "QK-clip": "Where a head's largest logit is above a line, its query and key weights are shrunk "
+    "so that it falls to the line.",
+    "part": "Of a long log, so many lines that follow one another. Lines show the smallest and the "
+    "largest of each part, the map its last.",
+}
 _TOLD: tuple[tuple[tuple[Kind, ...], dict[str, str]], ...] = (
     (("scan", "reproduction"), _HEADS),
     (("reproduction",), _PAPER),
@@ -134,6 +160,7 @@ _TOLD: tuple[tuple[tuple[Kind, ...], dict[str, str]], ...] = (
     (("comparison",), _COMPARED),
     (("rules",), _RULES),
     (("remedy",), _TRIED),
+    (("training",), _TRAINED),
 )
 GLOSSARY = tuple(Term(term, words, pages) for pages, told in _TOLD for term, words in told.items())
 

@@ -18,6 +18,7 @@ from headgauge.registry.entry import (
     by_name,
 )
 from headgauge.registry.role_measures import ROLE_MEASURES
+from headgauge.registry.training import TRAINED_MEASURES
 
 HEAD_MEASURES = by_name(
     entropy=Entry(
@@ -230,7 +231,7 @@ SPAN_MEASURES = by_name(
         **SHARE,
     ),
 )
-MEASURES = HEAD_MEASURES | CURVE_MEASURES | SPAN_MEASURES
+MEASURES = HEAD_MEASURES | CURVE_MEASURES | SPAN_MEASURES | TRAINED_MEASURES
 BY_LARGEST = [name for name, entry in MEASURES.items() if entry.over_windows == "max"]
 
 # Lemma 1 and Corollary 1: the weights over L, and what bounds the largest.

@@ -28,14 +28,23 @@ from headgauge.report.page import page, write_page
 from headgauge.report.paper import PANEL_OF, paper_figures, reproduction_figures
 from headgauge.report.remedy_figure import remedy_figure
 from headgauge.report.rules import rule_figures
+from headgauge.report.training import training_figures
 from headgauge.report.validation_figure import validation_figure
 from headgauge.scanning.result import ScanResult
 from headgauge.simulation.result import SOURCE, Simulation
+from headgauge.training.log_reading import TrainingLog
 from headgauge.validation import Validation
 
 Makers = dict[str, Callable[[], Figure | Drawn]]
 Result = (
-    ScanResult | Reproduction | Simulation | Validation | Remedies | RunComparison | RuleComparison
+    ScanResult
+    | Reproduction
+    | Simulation
+    | Validation
+    | Remedies
+    | RunComparison
+    | RuleComparison
+    | TrainingLog
 )
 _NOT_DRAWN = (
     "an ablation has tables and nothing to draw: read its effects, or scan with effects "
@@ -43,6 +52,7 @@ _NOT_DRAWN = (
 )
 _WITHOUT_HEADS = {Simulation: "simulation", Validation: "validation", Remedies: "remedy"}
 _WITHOUT_HEADS |= {RunComparison: "comparison", RuleComparison: "comparison"}
+_WITHOUT_HEADS |= {TrainingLog: "training log"}
 _TABLES = {  # by figure of a simulation: its table, and what describes it
     "gamma": ("curves", over_time.gamma_figure),
     "swarms": ("swarms", over_time.swarms_figure),
@@ -65,6 +75,8 @@ def figures(result: Result, text: str | None = None, plain: bool = False) -> Mak
         return {**run_figures(result)}
     if isinstance(result, RuleComparison):
         return {**rule_figures(result)}
+    if isinstance(result, TrainingLog):
+        return {**training_figures(result.thinned(), result.caption())}
     if isinstance(result, Remedies):
         return {"remedies": partial(remedy_figure, result, result.caption())}
     text = next(iter(result.scans)) if text is None else text
@@ -130,14 +142,17 @@ def plot(
         raise InputError(_NOT_DRAWN)
     if layer is None or isinstance(layer, str):
         found = figures(result, text, plain)
+        if not found:
+            raise InputError("nothing to draw: no step was logged")
         layer = next(iter(found)) if layer is None else layer
         if layer not in found:
             raise InputError(f"no figure named {layer!r} here; there are {', '.join(found)}")
         made = found[layer]()
         return drawing.draw(made, plain) if isinstance(made, Figure) else made
-    if isinstance(result, (Simulation, Validation, Remedies, RunComparison, RuleComparison)):
+    if not isinstance(result, (ScanResult, Reproduction)):
         kind = _WITHOUT_HEADS[type(result)]
-        lacks = "no figure of a single head" if kind == "comparison" else "no heads"
+        single = kind in ("comparison", "training log")
+        lacks = "no figure of a single head" if single else "no heads"
         raise InputError(f"a {kind} has {lacks}; its figures are {', '.join(figures(result))}")
     if isinstance(result, Reproduction):
         result = result.scan if text is None else result.scans[text]
@@ -146,7 +161,7 @@ def plot(
 
 
 def save_figures(
-    result: ScanResult | Simulation | Validation | Remedies | RunComparison | RuleComparison,
+    result: Result,
     folder: Path,
     first: int | None = None,
     plain: bool = False,

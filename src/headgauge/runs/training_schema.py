@@ -68,9 +68,11 @@ TRAINING_TABLES: dict[str, type] = {
     "steps": LoggedStepRow,
     "alarms": AlarmRow,
 }
+LOG = "log.jsonl"  # what they are made from
 PLACE = ("step", "layer", "head")
 SPECTRA = ("qk_largest", "qk_stable_rank", "qk_spectral_entropy")
 # What a line may say of each head, spectra apart.
 ROW_MEASURES = tuple(
     name for name in TrainedHeadRow.__annotations__ if name not in {*PLACE, *SPECTRA, "clip_factor"}
 )
+HEAD_NUMBERS = (*ROW_MEASURES, *SPECTRA, "clip_factor")

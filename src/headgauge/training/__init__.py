@@ -5,7 +5,9 @@
     headgauge.training.LightningCallback(every=50, out="logs/mine")          # Lightning
     headgauge.training.TrainingLog.load("logs/mine")                         # what was logged
 
-Each is imported when it is first used: a log is read without torch.
+`log_lines` has the form of a log, `log` writes it, `log_reading` reads it, `thinning` makes a few
+parts of one that is long, `following` looks at one again and again while it grows. Everything is
+imported when it is first used: who reads a log needs no torch.
 """
 
 import importlib

@@ -8,30 +8,25 @@ A log that was not closed is taken up by a training of the same model; lines fro
 which that begins are moved to a file of their own, so that steps only grow.
 """
 
-import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import polars as pl
-
 from headgauge.atomic import folder_to_write, locked, one_line, whole_file
 from headgauge.errors import InputError
-from headgauge.runs import frame_schema, tables
 from headgauge.runs.manifest import now
 from headgauge.runs.manifest_file import MANIFEST, differences
-from headgauge.runs.training_schema import TRAINING_TABLES
-from headgauge.training import log_tables
-from headgauge.training.log_lines import LOG, Header, Line, Lines, header_text, line_text, misfit
+from headgauge.runs.training_schema import LOG, TRAINING_TABLES
+from headgauge.training.log_lines import Lines, header_text, line_text, misfit
+from headgauge.training.log_reading import TrainingLog
 
 if sys.platform != "win32":
     import fcntl
 
-_PARTS = ".tables"  # where a log's tables are made, part by part
+__all__ = ["LogWriter", "TrainingLog"]
 
 
 class LogWriter:
@@ -174,83 +169,3 @@ class LogWriter:
                     file.write(raw)
         self._open()
         return f"what was logged from step {step} on before is in {place.name}"
-
-
-class TrainingLog:
-    """A log, finished or still growing: what it held when it was loaded and what has come since.
-
-    `header` is its first line. Frames are read from the file when they are asked for, and lines
-    that came meanwhile are among them.
-    """
-
-    def __init__(self, folder: Path, header: Header):
-        self.folder, self.header = folder, header
-
-    @staticmethod
-    def load(folder: str | Path) -> "TrainingLog":
-        lines = Lines(Path(folder, LOG))
-        return TrainingLog(Path(folder), lines.header)
-
-    @staticmethod
-    def is_in(folder: str | Path) -> bool:
-        return os.path.isfile(Path(folder, LOG))
-
-    def lines(self) -> Iterator[Line]:
-        """Every whole line, in order."""
-        return Lines(self.folder / LOG).fresh()
-
-    def steps(self) -> pl.DataFrame:
-        """`LoggedStepRow` of `runs.training_schema`."""
-        return self._frame("steps")
-
-    def heads(self) -> pl.DataFrame:
-        """`TrainedHeadRow`: every head at every logged step."""
-        return self._frame("heads")
-
-    def alarms(self) -> pl.DataFrame:
-        """`AlarmRow`: what was raised and cleared."""
-        return self._frame("alarms")
-
-    def _frame(self, name: str) -> pl.DataFrame:
-        frames = [frame for _, frame in self._frames(name)]
-        return pl.concat(frames) if frames else pl.DataFrame(schema=_schema(name))
-
-    def _frames(self, *names: str) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Tables by name, part after part."""
-        path = self.folder / LOG
-        make = {
-            "steps": log_tables.step_frame,
-            "alarms": log_tables.alarm_frame,
-            "heads": lambda batch: log_tables.head_frame(batch, self.header["layers"], str(path)),
-        }
-        for batch in log_tables.batches(Lines(path)):
-            for name in names:
-                yield name, make[name](batch)
-
-    def write_tables(self) -> None:
-        """Its tables as parquet files beside it, with little of the log in memory at once."""
-        with ExitStack() as stack:
-            parts = self.folder / _PARTS
-            stack.callback(shutil.rmtree, parts, ignore_errors=True)
-            with one_line(parts):
-                shutil.rmtree(parts, ignore_errors=True)
-                parts.mkdir()
-            written: dict[str, list[Path]] = {name: [] for name in TRAINING_TABLES}
-            for name, frame in self._frames(*TRAINING_TABLES):
-                self._write_part(parts, name, frame, written)
-            for name, paths in written.items():
-                if not paths:
-                    self._write_part(parts, name, pl.DataFrame(schema=_schema(name)), written)
-                tables.join_tables(paths, self.folder / f"{name}.parquet")
-
-    def _write_part(
-        self, parts: Path, name: str, frame: pl.DataFrame, written: dict[str, list[Path]]
-    ) -> None:
-        place = parts / f"{name}-{len(written[name])}.parquet"
-        with one_line(place):
-            tables.write_table(place, tables.checked(name, frame, TRAINING_TABLES[name]))
-        written[name].append(place)
-
-
-def _schema(name: str) -> dict[str, Any]:
-    return frame_schema(TRAINING_TABLES[name])

@@ -21,9 +21,8 @@ from headgauge import __version__
 from headgauge.errors import LARGEST, InputError
 from headgauge.runs.json_files import check_form, plain
 from headgauge.runs.manifest import NotFinite
-from headgauge.runs.training_schema import ROW_MEASURES, SPECTRA, AlarmState
+from headgauge.runs.training_schema import LOG, ROW_MEASURES, SPECTRA, AlarmState
 
-LOG = "log.jsonl"
 KIND, FORMAT = "headgauge training log", 1
 _WORDS = (b'"nan"', b'"inf"', b'"-inf"')
 _REMEDY = "begin a log in a new folder"
@@ -166,6 +165,11 @@ class Lines:
         except OSError:
             return True
 
+    def count(self) -> int:
+        """About how many lines the file has, counted without reading them."""
+        with self.path.open("rb") as file:
+            return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b"")) - 1
+
     def fresh(self) -> Iterator[Line]:
         """The lines that are whole and were not given before."""
         try:
@@ -241,14 +245,12 @@ def misfit(record: Mapping[str, Any], heads: list[int]) -> str | None:
         for name, rows in (record.get(part) or {}).items():
             if name not in known:
                 return f"{ascii(name)[:40]} is no measure of {part}"
-            if _shape(rows) != heads:
+            try:
+                fits = [*map(len, rows)] == heads
+            except TypeError:
+                fits = False
+            if not fits:
                 return f"{name} has other layers or heads than the header"
-    return None
-
-
-def _shape(rows: Any) -> list[int] | None:
-    if isinstance(rows, list) and all(type(row) is list for row in rows):
-        return list(map(len, rows))
     return None
 
 

@@ -17,13 +17,13 @@ from headgauge.runs.training_schema import (
 )
 from headgauge.training.log_lines import Layer, Line, Lines
 
-_ROWS = 1 << 16  # of heads that are handled at once
+_ROWS, _LINES = 1 << 16, 512  # of heads, of the log, that are handled at once
 
 
 def batches(lines: Lines) -> Iterator[list[Line]]:
     """The fresh lines, a few at a time, so that none of them is handled alone."""
     heads = sum(layer["heads"] for layer in lines.header["layers"])
-    size = max(_ROWS // max(heads, 1), 1)
+    size = min(max(_ROWS // max(heads, 1), 1), _LINES)
     fresh = lines.fresh()
     while batch := list(itertools.islice(fresh, size)):
         yield batch
@@ -58,7 +58,7 @@ def head_frame(batch: Sequence[Line], layers: Sequence[Layer], where: str) -> pl
     }
     for name in (*ROW_MEASURES, *SPECTRA):
         columns[name] = values(batch, name, heads, where)
-    columns["clip_factor"] = _clip_factors(batch, counts)
+    columns["clip_factor"] = clip_factors(batch, counts)
     empty = {name for name, column in columns.items() if column is None}
     frame = pl.DataFrame({name: columns[name] for name in columns if name not in empty})
     frame = frame.with_columns(pl.lit(None, pl.Float64).alias(name) for name in empty)
@@ -66,7 +66,8 @@ def head_frame(batch: Sequence[Line], layers: Sequence[Layer], where: str) -> pl
     return frame.select(pl.col(name).cast(kind) for name, kind in kinds.items())
 
 
-def _clip_factors(batch: Sequence[Line], counts: Sequence[int]) -> pl.Series | None:
+def clip_factors(batch: Sequence[Line], counts: Sequence[int]) -> pl.Series | None:
+    """By how much each head was clipped in some lines; None if none was."""
     if not any(line["clipped"] for line in batch):
         return None
     first, heads = [0, *itertools.accumulate(counts)], sum(counts)

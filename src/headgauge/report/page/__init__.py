@@ -2,7 +2,7 @@
 
 scanning, reproduction,          what the page of each kind of result has, section by section
 simulation, validation, remedies,
-run_comparison, rules
+run_comparison, rules, training
 comparison                       sides held against each other, on a map
 heads                            the heads: map, list, curves, samples
 parts, values                    what sections are made of, and numbers as JSON
@@ -23,9 +23,11 @@ from headgauge.report.page.rules import rules_page
 from headgauge.report.page.run_comparison import run_comparison_page
 from headgauge.report.page.scanning import scan_page
 from headgauge.report.page.simulation import simulation_page
+from headgauge.report.page.training import training_page
 from headgauge.report.page.validation import validation_page
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
+from headgauge.training.log_reading import TrainingLog
 from headgauge.validation import Validation
 
 
@@ -36,7 +38,8 @@ def page(
     | Validation
     | Remedies
     | RunComparison
-    | RuleComparison,
+    | RuleComparison
+    | TrainingLog,
 ) -> Page:
     """What the page of a result shows."""
     if isinstance(result, Reproduction):
@@ -49,6 +52,8 @@ def page(
         return rules_page(result)
     if isinstance(result, Remedies):
         return remedy_page(result)
+    if isinstance(result, TrainingLog):
+        return training_page(result)
     return simulation_page(result) if isinstance(result, Simulation) else scan_page(result)
 
 

@@ -27,7 +27,7 @@ SCRIPTS = (
     *("scales.js", "chart.js", "chart_frame.js", "chart_series.js", "chart_input.js"),
     *("heat_map.js", "switches.js", "figure.js", "head_panel.js", "matrix_view.js"),
     *("matrix.js", "heads.js", "compared.js"),
-    *("spheres.js", "clock.js", "ledger.js", "manifest.js", "main.js"),
+    *("spheres.js", "clock.js", "trained.js", "ledger.js", "manifest.js", "main.js"),
 )
 _UNSAFE = {each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
 

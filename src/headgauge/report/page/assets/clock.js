@@ -2,16 +2,23 @@
 
 const PLAYED_IN = 14; // seconds from the first time to the last
 
-// The slider goes over the stored times by their place, however they are spaced, and between them.
-function createClock(times) {
+const TIME = {
+  label: 'Time',
+  between: true, // stored times, too
+  first: 1 / 3, // of the way the schemes have parted; at the start all look the same
+  told: (time, last) => `t = ${time.toFixed(last < 100 ? 2 : 1)}`,
+};
+
+// The slider goes over the stored times by their place, however they are spaced.
+function createClock(times, { label, between, first, told: words } = TIME) {
   const last = times.length - 1;
-  const clock = { time: times[0], position: 0, followers: [], frame: null };
+  const clock = { time: times[0], position: 0, shown: null, followers: [], frame: null };
   const slider = el('input', {
     type: 'range',
     id: 'time',
     min: 0,
     max: last,
-    step: 0.25,
+    step: between ? 0.25 : 1,
     on: {
       input: () => {
         pause();
@@ -28,14 +35,17 @@ function createClock(times) {
 
   function go(position) {
     clock.position = Math.max(0, Math.min(last, position));
-    const before = Math.min(last - 1, Math.floor(clock.position));
-    const share = clock.position - before;
+    const place = between ? clock.position : Math.round(clock.position);
+    if (!between && place === clock.shown) return; // nothing moves until the next one
+    clock.shown = place;
+    const before = Math.min(last - 1, Math.floor(place));
+    const share = place - before;
     clock.time = times[before] + share * (times[before + 1] - times[before]);
-    slider.value = clock.position;
-    const text = `t = ${clock.time.toFixed(times[last] < 100 ? 2 : 1)}`;
+    slider.value = place;
+    const text = words(clock.time, times[last]);
     slider.setAttribute('aria-valuetext', text);
     told.textContent = text;
-    clock.followers.forEach((heard) => heard(clock.time));
+    clock.followers.forEach((heard) => heard(clock.time, place));
   }
   function play() {
     if (clock.position >= last) go(0);
@@ -63,19 +73,23 @@ function createClock(times) {
   name();
   const bar = el(
     'div',
-    { class: 'clock', role: 'group', 'aria-label': 'Time, for all that follows' },
+    { class: 'clock', role: 'group', 'aria-label': `${label}, for all that follows` },
     button,
-    el('label', { for: 'time' }, 'Time'),
+    el('label', { for: 'time' }, label),
     slider,
     told,
   );
   return {
     bar,
-    start() {
-      // A third of the way the schemes have parted; at the start all look the same.
-      go(Math.round(last / 3));
+    start: () => go(Math.round(last * first)),
+    go(place) {
+      pause();
+      go(place);
     },
-    again: () => go(clock.position),
+    again() {
+      clock.shown = null;
+      go(clock.position);
+    },
     follow: (heard) => clock.followers.push(heard),
   };
 }
@@ -140,4 +154,4 @@ function timedPart({ times, spheres, figures, readout }) {
   return el('div', { class: 'timed' }, clock.bar, balls, told, whole);
 }
 
-const STILL = { bar: null, start() {}, again() {}, follow() {} };
+const STILL = { bar: null, start() {}, go() {}, again() {}, follow() {} };

@@ -59,6 +59,7 @@ const PARTS = {
   compared: comparedPart,
   effects: effectsPart,
   timed: timedPart,
+  trained: trainedPart,
   ledger: ledgerPart,
   manifest: manifestPart,
 };

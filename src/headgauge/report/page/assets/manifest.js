@@ -1,6 +1,6 @@
 // How the run came about: readable first, and the whole file as it is.
 
-function manifestPart({ manifest }) {
+function manifestPart({ manifest, file = 'manifest.json' }) {
   const plain = Object.entries(manifest).filter(([, value]) => !isNested(value));
   const nested = Object.entries(manifest).filter(([, value]) => isNested(value));
   const whole = el(
@@ -18,7 +18,7 @@ function manifestPart({ manifest }) {
     el(
       'details',
       { class: 'manifest-part raw' },
-      el('summary', null, 'manifest.json, as it is'),
+      el('summary', null, `${file}, as it is`),
       el('pre', { tabindex: '0' }, JSON.stringify(manifest, null, 2)),
     ),
   );
