@@ -17,6 +17,7 @@
     headgauge.validate(loaded)                  # do the verdicts tell what a head is worth?
     headgauge.compare("runs/a", "runs/b")       # two scans head by head; one model: rules in it
     headgauge.remedy(loaded)                    # what do the verdicts' remedies do?
+    headgauge.Monitor(model, every=50)          # what the heads of a model do while it is trained
     headgauge.read_run("runs/mine")             # any of these, from its folder
     headgauge.export("runs/mine", "csv")        # a scan in the forms that other tools load
 
@@ -28,7 +29,7 @@ the ledger, `headgauge.engine` computes theory's measures fast, `headgauge.model
 watches its attention, `headgauge.measure` measures it, `headgauge.scanning` judges its heads,
 `headgauge.ablation` takes them out, `headgauge.validation` tests verdicts against that,
 `headgauge.comparison` holds two things beside each other,
-`headgauge.remedies` tries what verdicts recommend,
+`headgauge.remedies` tries what verdicts recommend, `headgauge.training` watches a training,
 `headgauge.paper` reproduces the paper's figures, `headgauge.particles` has tokens as particles on
 the sphere, `headgauge.simulation` lets them run, `headgauge.runs` keeps what was found,
 `headgauge.report` draws it and `headgauge.exports` hands it on.
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         scanning,
         simulation,
         theory,
+        training,
         validation,
     )
     from headgauge.ablation import ablate
@@ -70,10 +72,12 @@ if TYPE_CHECKING:
     from headgauge.report.figures import draw, plot
     from headgauge.scanning import scan
     from headgauge.simulation import simulate
+    from headgauge.training import Monitor
     from headgauge.validation import validate
 
 __version__ = "0.1.0"
 __all__ = [
+    "Monitor",
     "__version__",
     "ablate",
     "ablated",
@@ -109,12 +113,14 @@ __all__ = [
     "stats",
     "swap",
     "theory",
+    "training",
     "uninstall",
     "validate",
     "validation",
 ]
 # What is reached without naming its package.
 _FUNCTIONS = {
+    "Monitor": "training",
     "ablate": "ablation",
     "ablated": "models",
     "compare": "comparison",

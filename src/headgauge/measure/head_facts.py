@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from headgauge import models
+from headgauge.engine.qk_spectra import finite, qk_spectra
 from headgauge.models.circuits import InputWeights, input_weights, single_tokens
 from headgauge.models.projections import OutputProjection, Projections, output_projections
 from headgauge.theory import roles
@@ -147,30 +148,20 @@ def _circuits(
 def _circuits_of(weights: InputWeights, output: OutputProjection | None) -> list[Columns]:
     """Of each query head; a key or value head serves several."""
     heads = len(weights.query) if weights.query is not None else output.heads if output else 0
+    query, key, value = weights.query, weights.key, weights.value
     found: list[Columns] = [{} for _ in range(heads)]
-    given = (weights.query, weights.key, weights.value)
-    query, key, value = (
-        None if each is None or not each.isfinite().all() else each for each in given
-    )
-    # The small factors have the same spectrum; a key head's serves several queries.
     if query is not None and key is not None:
-        query, key = (torch.linalg.qr(each, mode="r").R for each in (query, key))
+        found = qk_spectra(query, key)
     for head, columns in enumerate(found):
         projection = None if output is None else output.weight(head)
-        if query is not None and key is not None:
-            names = ("qk_largest", "qk_stable_rank", "qk_spectral_entropy")
-            spectrum = roles.qk_spectrum(query[head], key[head * len(key) // heads])
-            columns |= zip(names, map(_finite, spectrum), strict=True)
-        if value is None or projection is None or not projection.isfinite().all():
+        if value is None or projection is None:
+            continue
+        if not (value.isfinite().all() and projection.isfinite().all()):
             continue
         if projection.shape[1] == value.shape[1]:
             own = value[head * len(value) // heads]
-            columns["ov_copying"] = _finite(roles.ov_copying(own, projection))
+            columns["ov_copying"] = finite(roles.ov_copying(own, projection))
     return found
-
-
-def _finite(number: Tensor) -> float | None:
-    return float(number) if bool(number.isfinite()) else None
 
 
 def _adds(loaded: models.LoadedModel, projections: Projections) -> dict[str, Adds]:

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from headgauge.logits import hides, over_groups, promote, through
+from headgauge.models.call_masks import settled
 from headgauge.normalizers import Normalizer
 
 # The interface's order after the module; all else goes by name.
@@ -83,11 +84,7 @@ def attention_of(
 ) -> dict[str, Any]:
     """The fields of an `Attention` from a call of transformers' interface."""
     given = dict(zip(_POSITIONAL, args, strict=False)) | kwargs
-    # Eager attention knows no causality of its own; sdpa's is for several queries.
-    if implementation == "sdpa" and given["query"].shape[2] > 1:
-        causal, own = given.get("is_causal"), getattr(module, "is_causal", True)
-        given["causal"] = own if causal is None else causal
-    return fields_of(given)
+    return fields_of(settled(implementation, module, given))
 
 
 def fields_of(given: dict[str, Any]) -> dict[str, Any]:
@@ -238,7 +235,8 @@ def _among(heads: Sequence[int]) -> slice | list[int]:
     return slice(first, last) if [*heads] == [*range(first, last)] else [*heads]
 
 
-def _four_axes(tensor: Tensor | None) -> Tensor | None:
-    while tensor is not None and tensor.ndim < 4:
+def _four_axes(tensor: Any) -> Any:
+    """None and flex attention's masks are left as they are."""
+    while isinstance(tensor, Tensor) and tensor.ndim < 4:
         tensor = tensor.unsqueeze(0)
     return tensor

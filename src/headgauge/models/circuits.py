@@ -1,7 +1,8 @@
 """The weights that make the queries, keys and values of each head, found by what they compute.
 
-    for name, found in input_weights(loaded).items():
-        found.query, found.key, found.value       # (heads, width, dim) in float64, or None
+    for name, found in input_rows(model, inputs).items():
+        found.query, found.key, found.value       # which outputs of which modules they are, or None
+        found.query.weights()                     # (heads, width, dim) in float64
 
 Names of modules differ by family, and many keep q, k and v in one matrix, in different orders. So a
 few single tokens are read, each a sequence of its own: at the first place of a sequence a rotary
@@ -12,13 +13,14 @@ head's own. A factor on the way (a scaled query, as in OPT), a low-rank detour (
 weights leave None.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headgauge.models.calls import AttentionCall, ObservedCall
@@ -28,6 +30,40 @@ from headgauge.models.norm_placement import is_norm
 from headgauge.models.structure import attention_modules, layer_of, without_cache
 
 _TOKENS = 12  # by which columns are told apart
+
+
+@dataclass(frozen=True, eq=False)
+class MadeBy:
+    """Of each entry of each head, which output of which module it is.
+
+    `normed`: a norm reads those outputs, and the entries are what it made of them.
+    """
+
+    modules: tuple[nn.Module, ...]
+    module: Int[Tensor, "heads dim"]
+    output: Int[Tensor, "heads dim"]
+    normed: bool
+
+    def weights(self) -> Float[Tensor, "heads width dim"]:
+        """W of every head as it is now, in float64."""
+        several = [plain_weight(module) for module in self.modules]
+        all_rows = torch.cat([each for each in several if each is not None])
+        first = torch.tensor([0, *itertools.accumulate(len(e) for e in several if e is not None)])
+        rows = (first[self.module] + self.output).to(all_rows.device)
+        return all_rows[rows].double().transpose(1, 2).contiguous()
+
+
+@dataclass(frozen=True, eq=False)
+class InputRows:
+    """What makes q, k and v of one attention module, by head or KV head; None where not told."""
+
+    query: MadeBy | None
+    key: MadeBy | None
+    value: MadeBy | None
+
+    def weights(self) -> "InputWeights":
+        several = (self.query, self.key, self.value)
+        return InputWeights(*(None if each is None else each.weights() for each in several))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +77,10 @@ class InputWeights:
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    """Outputs of a layer's matrices that read the stream: which row of `weights` made each."""
+    """Outputs of a layer's matrices that read the stream: which module made each, and where."""
 
-    rows: dict[bytes, int]
-    weights: Float[Tensor, "rows width"]
+    places: dict[bytes, tuple[int, int]]
+    modules: tuple[nn.Module, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +106,16 @@ def plain_weight(module: nn.Module) -> Float[Tensor, "outputs inputs"] | None:
 
 
 def input_weights(model: nn.Module, inputs: Mapping[str, Tensor]) -> dict[str, InputWeights]:
+    """By attention module, as they are now."""
+    return {name: found.weights() for name, found in input_rows(model, inputs).items()}
+
+
+def input_rows(model: nn.Module, inputs: Mapping[str, Tensor]) -> dict[str, InputRows]:
     """By attention module; `inputs` are single tokens. What is seen at its softmax alone has
     none."""
     modules = dict(model.named_modules())
     inside: dict[str, list[_Ran]] = {}
-    found: dict[str, InputWeights] = {}
+    found: dict[str, InputRows] = {}
 
     def look(call: ObservedCall) -> None:
         if call.module in found or not isinstance(call, AttentionCall):
@@ -82,7 +123,7 @@ def input_weights(model: nn.Module, inputs: Mapping[str, Tensor]) -> dict[str, I
         runs = inside.get(layer_of(call.module, modules), [])
         known = _known(runs, len(call.query))
         parts = (call.query, call.key, call.value)
-        found[call.module] = InputWeights(*(_rows_of(part, runs, known) for part in parts))
+        found[call.module] = InputRows(*(_made_by(part, runs, known) for part in parts))
 
     with torch.no_grad(), Hooks() as hooks:
         for layer in {layer_of(name, modules) for name in attention_modules(model)}:
@@ -105,36 +146,39 @@ def input_weights(model: nn.Module, inputs: Mapping[str, Tensor]) -> dict[str, I
     return found
 
 
-def _rows_of(
+def _made_by(
     part: Float[Tensor, "tokens heads 1 dim"], runs: list[_Ran], known: _Made
-) -> Float[Tensor, "heads width dim"] | None:
-    """The matrices that made q, k or v, one for each of its heads."""
+) -> MadeBy | None:
+    """What made q, k or v."""
     tokens, heads, _, dim = part.shape
-    wanted = _flat(part, tokens)
+    wanted, normed = _flat(part, tokens), False
     for run in reversed(runs):  # a norm on the queries: its input is what a matrix made
         if is_norm(run.module) and torch.equal(_flat(run.made, tokens), wanted):
-            wanted = _flat(run.given, tokens)
+            wanted, normed = _flat(run.given, tokens), True
             break
-    rows = [known.rows.get(column) for column in _columns(wanted)]
-    if None in rows:
+    places = [known.places.get(column) for column in _columns(wanted)]
+    if None in places:
         return None
-    found = known.weights[torch.tensor(rows, device=known.weights.device)].double()
-    return found.unflatten(0, (heads, dim)).transpose(1, 2).contiguous()
+    module, output = torch.tensor(places).view(heads, dim, 2).unbind(-1)
+    used, module = module.unique(return_inverse=True)
+    return MadeBy(tuple(known.modules[at] for at in used.tolist()), module, output, normed)
 
 
 def _known(runs: list[_Ran], tokens: int) -> _Made:
-    rows: dict[bytes, int] = {}
-    weights: list[Tensor] = []
+    places: dict[bytes, tuple[int, int]] = {}
+    modules: list[nn.Module] = []
+    width = None
     for run in runs:
         weight = plain_weight(run.module)
         made = _flat(run.made, tokens)
         if weight is None or made.shape[1] != len(weight):
             continue
-        if not weights or weight.shape[1] == weights[0].shape[1]:  # the first reads the stream
-            first = sum(map(len, weights))
-            rows |= zip(_columns(made), range(first, first + len(weight)), strict=True)
-            weights.append(weight)
-    return _Made(rows, torch.cat(weights) if weights else torch.empty(0, 0))
+        width = weight.shape[1] if width is None else width  # the first reads the stream
+        if weight.shape[1] == width:
+            columns = _columns(made)
+            places |= {column: (len(modules), at) for at, column in enumerate(columns)}
+            modules.append(run.module)
+    return _Made(places, tuple(modules))
 
 
 def _flat(tensor: Tensor, tokens: int) -> Tensor:

@@ -1,18 +1,20 @@
 """The one wrapper around transformers' attention functions: who changes a call, who watches it.
 
-While anyone needs it, the entries "sdpa" and "eager" of transformers' `AttentionInterface` are
-wrapped. The entries keep their names, and the model its configuration and its mask functions,
-because modeling files branch on the name: DeepSeek-V3.2 turns its sparse selection into a mask only
-under "eager" and "sdpa", and GPT-2 may leave the interface under "eager". A new name would run
-another model.
+While anyone needs it, entries of transformers' `AttentionInterface` are wrapped: "sdpa" and
+"eager", into which rules can be put, and for a watcher that needs no more than the arguments of a
+call those of flash and flex attention. The entries keep their names, and the model its
+configuration and its mask functions, because modeling files branch on the name: DeepSeek-V3.2 turns
+its sparse selection into a mask only under "eager" and "sdpa", and GPT-2 may leave the interface
+under "eager". A new name would run another model.
 
-Rules in force (`swap`, `install`) are nearest to the model's own function and an interception is
-around them, in whichever order the two began: it sees what the rules made.
+Rules in force (`swap`, `install`) are nearest to the model's own function and watchers are around
+them, in whichever order they began: they see what the rules made.
 """
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
@@ -29,7 +31,7 @@ INSTALLED = "installed_rules"  # the name of the child that holds a module's own
 
 @runtime_checkable
 class Watcher(Protocol):
-    """An interception."""
+    """An interception, or the monitor of a training."""
 
     def watches(self, module: nn.Module) -> bool: ...
 
@@ -45,14 +47,14 @@ class Watcher(Protocol):
 
 
 class _Interface:
-    """The entries, wrapped as long as there are users; the rules of modules; the watcher."""
+    """The entries, wrapped as long as there are users; the rules of modules; the watchers."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.users = 0
+        self.users: Counter[str] = Counter()  # of each entry
         self.own: dict[str, Any] = {}
         self.rules: dict[int, list[_InForce]] = {}  # by the id of a module that is kept alive
-        self.watcher: Watcher | None = None
+        self.watchers: tuple[Watcher, ...] = ()
 
 
 class _InForce:
@@ -81,31 +83,31 @@ class _Served(threading.local):
 _interface, _served = _Interface(), _Served()
 
 
-def acquire() -> None:
-    """Wrap the entries, if they are not."""
+def acquire(names: Iterable[str] = IMPLEMENTATIONS) -> None:
+    """Wrap the entries of these names, if they are not."""
     from transformers import AttentionInterface
 
     with _interface.lock:
-        _interface.users += 1
-        if _interface.users > 1:
-            return
         # `register` is public; taking an entry out again is not, and "eager" has none by default.
         entries = AttentionInterface._global_mapping
-        for name in IMPLEMENTATIONS:
-            _interface.own[name] = entries.get(name)
-            entries[name] = _wrapped(name, _interface.own[name])
+        for name in names:
+            _interface.users[name] += 1
+            if _interface.users[name] == 1:
+                _interface.own[name] = entries.get(name)
+                entries[name] = _wrapped(name, _interface.own[name])
 
 
-def release() -> None:
-    """Put the entries back after the last user."""
+def release(names: Iterable[str] = IMPLEMENTATIONS) -> None:
+    """Put the entries back after the last user of each."""
     from transformers import AttentionInterface
 
     with _interface.lock:
-        _interface.users -= 1
-        if _interface.users:
-            return
         entries = AttentionInterface._global_mapping
-        for name, own in _interface.own.items():
+        for name in names:
+            _interface.users[name] -= 1
+            if _interface.users[name]:
+                continue
+            own = _interface.own.pop(name)
             if own is None:
                 entries.pop(name, None)
             else:
@@ -113,15 +115,19 @@ def release() -> None:
 
 
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
-    """Calls of modules that it watches go through this watcher, one at a time."""
-    acquire()
+def watched(watcher: Watcher, names: Iterable[str] = IMPLEMENTATIONS) -> Iterator[None]:
+    """Calls of modules that it watches go through this watcher; the last to come is outermost."""
+    names = tuple(names)
+    acquire(names)
     try:
-        _interface.watcher = watcher
+        with _interface.lock:
+            _interface.watchers = (*_interface.watchers, watcher)
         yield
     finally:
-        _interface.watcher = None
-        release()
+        with _interface.lock:
+            others = [each for each in _interface.watchers if each is not watcher]
+            _interface.watchers = tuple(others)
+        release(names)
 
 
 @contextmanager
@@ -171,20 +177,30 @@ def check_served(module: nn.Module, *made: Any) -> None:
 def _wrapped(implementation: str, own: Callable[..., Any] | None) -> Callable[..., Any]:
     def function(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
         original = eager_function(module) if own is None else own
-        rules, watcher = rules_of(module), _interface.watcher
+        rules = rules_of(module)
 
         def answer(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if rules is None:
+            if rules is None or implementation not in IMPLEMENTATIONS:
                 return original(module, *args, **kwargs)
             _served.modules.add(id(module))
             return attend(rules, implementation, original, module, args, kwargs)
 
-        if watcher is None or not watcher.watches(module):
-            return answer(module, *args, **kwargs)
-        return watcher.see(implementation, answer, rules, module, args, kwargs)
+        for watcher in _interface.watchers:
+            if watcher.watches(module):
+                answer = _seen(watcher, implementation, answer, rules)
+        return answer(module, *args, **kwargs)
 
     # Compiled code stops here, and goes on behind: what it does depends on who asks.
     return torch.compiler.disable(function) if "torch._dynamo" in sys.modules else function
+
+
+def _seen(
+    watcher: Watcher, implementation: str, inner: Callable[..., Any], rules: HeadRules | None
+) -> Callable[..., Any]:
+    def function(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        return watcher.see(implementation, inner, rules, module, args, kwargs)
+
+    return function
 
 
 def _autograd_thread() -> bool:
