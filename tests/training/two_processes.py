@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import torch
-from conftest import batches, llama, plain_loss  # of this folder
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 import headgauge
+from conftest import batches, llama, plain_loss  # of this folder
 from headgauge.training import QKClip
 
 STEPS = 3
