@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
