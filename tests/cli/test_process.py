@@ -48,7 +48,7 @@ import headgauge.__main__
 assert not {"typer", "rich", "pathlib"} & set(sys.modules)
 from headgauge.cli.app import run
 commands = ["scan", "ablate", "validate", "remedy", "reproduce", "simulate", "report", "export"]
-commands += ["claims", "normalizers", "cache"]
+commands += ["watch", "claims", "normalizers", "cache"]
 codes = [run([]), run(["--version"]), run(["--help"])]
 codes += [run([command, "--help"]) for command in commands]
 codes += [run([command, "--nonsense"]) for command in commands]

@@ -1,5 +1,7 @@
 """Every implementation is watched by the arguments of its calls: all give the same numbers."""
 
+from typing import Any
+
 import pytest
 import torch
 import transformers as hf
@@ -9,7 +11,7 @@ from torch.nn import functional as F  # noqa: N812
 import headgauge
 from headgauge.errors import InputError
 
-from .conftest import batches, llama
+from .conftest import SIZES, batches, llama
 
 MEASURES = ("entropy", "max_logit", "sink_weight", "output_norm", "separability", "jacobian_norm")
 
@@ -87,11 +89,9 @@ def test_flash_is_watched_by_its_own_arguments(with_flash, family, side):
     inputs = {"input_ids": batches(1, 2, 24)[0]} if side is None else padded(side)
     model = sharp()
     if family == "mistral":  # with a sliding window
-        sizes = {name: getattr(model.config, name) for name in ("vocab_size", "hidden_size")}
-        more = {"num_key_value_heads": 2, "num_attention_heads": 4, "num_hidden_layers": 2}
         torch.manual_seed(0)
-        config = hf.MistralConfig(**sizes, **more, intermediate_size=48, sliding_window=10)
-        model = hf.MistralForCausalLM(config).train()
+        sizes = SIZES | {"attention_dropout": 0.0, "sliding_window": 10}
+        model = hf.MistralForCausalLM(hf.MistralConfig(**sizes)).train()
     expected = numbers(model, **inputs)
     model.config._attn_implementation = with_flash
     assert_same(numbers(model, **inputs), expected)
@@ -110,7 +110,7 @@ def test_sequences_packed_into_one_are_told_apart(with_flash):
     assert_same(numbers(model, **more, **told), expected)
 
 
-@pytest.mark.filterwarnings("ignore:_compile flag:DeprecationWarning")  # transformers' own
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:flex_attention called without")
 @pytest.mark.parametrize("side", [None, "right"])
 def test_flex_is_watched_by_its_block_mask(side):
     inputs = {"input_ids": batches(1, 2, 24)[0]} if side is None else padded(side)
@@ -134,10 +134,11 @@ def test_an_implementation_that_is_not_known_is_refused():
 
 def test_encoder_decoders_have_all_their_attention_watched():
     torch.manual_seed(0)
-    config = hf.T5Config(
-        vocab_size=50, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, dropout_rate=0.0,
-        pad_token_id=0, decoder_start_token_id=0,
-    )  # fmt: skip
+    sizes: dict[str, Any] = {
+        "vocab_size": 50, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4,
+        "dropout_rate": 0.0, "pad_token_id": 0, "decoder_start_token_id": 0,
+    }  # fmt: skip
+    config = hf.T5Config(**sizes)
     model = hf.T5ForConditionalGeneration(config).train()
     (ids,) = batches(1)
     inputs = {"input_ids": ids, "decoder_input_ids": batches(1, 2, 9)[0]}
@@ -165,7 +166,7 @@ def test_sinks_and_softcaps_are_part_of_the_rows():
 
     sinks = torch.tensor([0.0, 1.0, -1.0, 2.0])
     model = Nothing().train()
-    with headgauge.Monitor(model, rows=1000) as monitor:
+    with headgauge.Monitor(model, rows=200) as monitor:
         monitor.see(query, key, value, layer=0, causal=True, softcap=2.0, sinks=sinks)
         monitor.step()
     assert monitor.latest is not None
@@ -178,4 +179,4 @@ def test_sinks_and_softcaps_are_part_of_the_rows():
     # Rows are drawn from the ninth on, where N_s/N has a meaning.
     own = [headgauge.theory.normalization.sensitivity.largest_eigenvalue(alpha[:, h, 8:].double())
            for h in range(4)]  # fmt: skip
-    assert found["jacobian_norm"][0] == pytest.approx([float(e.mean()) for e in own], rel=0.05)
+    assert found["jacobian_norm"][0] == pytest.approx([float(e.mean()) for e in own], rel=0.1)

@@ -12,7 +12,9 @@ from headgauge.options.commands import PLAIN
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    folder: Annotated[
+        Path, typer.Argument(help="The folder of a finished run, or of a training's log.")
+    ],
     thresholds: Annotated[
         Path | None, typer.Option(help="A TOML file that changes thresholds of the verdicts.")
     ] = None,
@@ -41,6 +43,7 @@ def command(
     from headgauge.report.validation_tables import validation_markdown
     from headgauge.scanning import read_thresholds
     from headgauge.simulation import Simulation
+    from headgauge.training import TrainingLog
     from headgauge.validation import Validation
 
     if markdown:
@@ -62,8 +65,9 @@ def command(
     changed = None if thresholds is None else read_thresholds(thresholds)
     run = read_run(folder)
     if changed is not None:
-        if isinstance(run, (Simulation, Ablation, RuleComparison)):
+        if isinstance(run, (Simulation, Ablation, RuleComparison, TrainingLog)):
             kinds = {Simulation: "a simulation", Ablation: "an ablation"}
+            kinds |= {TrainingLog: "a training log"}
             what = kinds.get(type(run), "a comparison of rules")
             raise InputError(f"{folder}: {what} has no verdicts that thresholds could change")
         if isinstance(run, RunComparison):

@@ -14,6 +14,7 @@ from headgauge.atomic import folder_to_write, whole_file
 from headgauge.errors import InputError
 from headgauge.exports import caches, tables
 from headgauge.runs.layouts import REPRODUCTION, SIMULATION
+from headgauge.runs.training_schema import LOG
 from headgauge.scanning import ScanResult
 
 DUO_ATTENTION, KV_BITS = "duo-attention", "kv-bits"
@@ -70,6 +71,11 @@ def _scan_of(run: str | Path | ScanResult) -> ScanResult:
         )
     if SIMULATION.is_in(run):
         raise InputError(f"{run} is a simulation, which has no heads to export")
+    if Path(run, LOG).is_file():
+        raise InputError(
+            f"{run} is a training's log, no scan: its tables are heads.parquet, steps.parquet and "
+            "alarms.parquet in it once it is closed, and in Python read_run(...).heads()"
+        )
     return ScanResult.load(run)
 
 

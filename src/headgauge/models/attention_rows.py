@@ -235,7 +235,8 @@ def _among(heads: Sequence[int]) -> slice | list[int]:
     return slice(first, last) if [*heads] == [*range(first, last)] else [*heads]
 
 
-def _four_axes(tensor: Tensor | None) -> Tensor | None:
-    while tensor is not None and tensor.ndim < 4:
+def _four_axes(tensor: Any) -> Any:
+    """None and flex attention's masks are left as they are."""
+    while isinstance(tensor, Tensor) and tensor.ndim < 4:
         tensor = tensor.unsqueeze(0)
     return tensor

@@ -3,7 +3,7 @@
     eager, sdpa   a mask of (batch, heads, queries, keys), or none
     flash         flags of the keys that are no padding, `sliding_window`, `is_causal`, and for
                   sequences packed into one row cu_seq_lens, or positions that begin anew
-    flex          a BlockMask, which knows the function it was made by, or a mask that is added
+    flex          a BlockMask, which stays as it is, or a mask that is added
 
 Causality stays a flag wherever it is all there is, so that no matrix is made for it.
 """
@@ -43,7 +43,7 @@ def settled(implementation: str, module: nn.Module, given: dict[str, Any]) -> di
         mask = _of_flash(given, causal)
         return given | {"attention_mask": mask, "causal": causal}
     if kind == "flex":
-        return given | {"attention_mask": _of_flex(given), "causal": False}
+        return given | {"causal": False}
     return given  # eager attention knows no causality of its own
 
 
@@ -78,17 +78,6 @@ def _documents(given: dict[str, Any]) -> Tensor | None:
     if places.shape[1] != len(tokens) or torch.equal(places - places.min(), tokens[None]):
         return None
     return (places == places.min()).cumsum(-1)
-
-
-def _of_flex(given: dict[str, Any]) -> Tensor | None:
-    mask = given.get("attention_mask")
-    if mask is None or isinstance(mask, Tensor):
-        return mask
-    from torch.nn.attention.flex_attention import create_mask  # slow to import, and rarely used
-
-    batch, heads = mask.shape[:2]
-    size = given["query"].shape[2], given["key"].shape[2]
-    return create_mask(mask.mask_mod, batch, heads, *size, device=str(given["query"].device))
 
 
 def _both(one: Tensor | None, other: Bool[Tensor, "batch 1 queries keys"]) -> Tensor:

@@ -29,6 +29,7 @@ from headgauge.report.validation_tables import validation_tables
 from headgauge.scanning.result import ScanResult
 from headgauge.shown import HTML
 from headgauge.simulation.result import Simulation
+from headgauge.training.log_reading import TrainingLog
 from headgauge.validation import Validation
 
 _WORST = 10
@@ -94,6 +95,12 @@ def _remedies(result: Remedies) -> str:
     return _fragment([*map(_line, result.stands()), *tables], result.warnings())
 
 
+def _training(result: TrainingLog) -> str:
+    """What was trained, what it stands on, what was found."""
+    parts = [_line(result.caption(), ""), *map(_line, result.stands())]
+    return _fragment([*parts, _line(result.finding(), "")], ())
+
+
 HTML[ScanResult] = scan_html
 HTML[Reproduction] = _reproduction
 HTML[Simulation] = _simulation
@@ -101,6 +108,7 @@ HTML[Validation] = _validation
 HTML[RunComparison] = _comparison
 HTML[RuleComparison] = _rules
 HTML[Remedies] = _remedies
+HTML[TrainingLog] = _training
 
 
 def _fragment(parts: Sequence[str], warnings: Sequence[str]) -> str:

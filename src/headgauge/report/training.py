@@ -24,7 +24,6 @@ from headgauge.report.head_maps import heat_map, map_figure
 from headgauge.runs.schema import HEAD
 from headgauge.training.thinning import Thinned
 
-STEPS = Axis("optimiser step", "step")
 _MAPS = ("entropy_share", "max_logit", "separability", "jacobian_norm", "sink_weight")
 
 
@@ -50,11 +49,15 @@ def loss_figure(log: Thinned, run: str) -> Figure:
     low, high, last = (numbers(each[:, 0]) for each in log.of_step("loss"))
     entry, band = TRAINED_LINES["loss"], log.width > 1
     line = Series("loss", "loss", entry.look, steps(log), last)
-    line = replace(line, low=low, high=high) if band else line
+    lines = [replace(line, low=low, high=high) if band else line]
+    if band:  # of which one step alone would be hard to see
+        most = TRAINED_LINES["maximum"].look
+        lines.append(Series("largest", "largest of its part", most, steps(log), high))
     y = Axis(f"loss, {entry.unit}", "loss", can_log=True)
     raised, broken = log.marks(), _broken(log)
     marks = (*broken, *first_alarms(log))
-    panels = [Panel("Loss", STEPS, y, (line,), marks, empty="no finite loss was told")]
+    nothing = "no finite loss was told"
+    panels = [Panel("Loss", step_axis(log), y, tuple(lines), marks, empty=nothing)]
     if raised:
         panels.append(_alarms(log, raised))
     told = {
@@ -69,7 +72,10 @@ def loss_figure(log: Thinned, run: str) -> Figure:
 def _broken(log: Thinned) -> tuple[Mark, ...]:
     """From the first step on at which the loss is not finite to the last."""
     there = log.broken()
-    return (Mark("x band", (log.steps[there[0], 0], log.steps[there[-1], 1])),) if there else ()
+    if not there:
+        return ()
+    ends = log.steps[there[0], 0], log.steps[there[-1], 1]
+    return (Mark("x band", (float(ends[0]), float(ends[1]))),)
 
 
 def first_alarms(log: Thinned) -> tuple[Mark, ...]:
@@ -103,9 +109,8 @@ def _alarms(log: Thinned, raised: Sequence[tuple[str, str, int, int]]) -> Panel:
             )
         )
     y = Axis("", low=len(kinds) - 0.5, high=-0.5, ticks=tuple(enumerate(kinds)))
-    first, last = log.steps[0, 0], log.steps[-1, 1]
-    x = Axis(STEPS.label, STEPS.short, low=float(first), high=float(last))
-    return Panel("Alarms: filled raised, hollow cleared", x, y, tuple(series))
+    title = "Alarms: filled raised, hollow cleared"
+    return Panel(title, step_axis(log), y, tuple(series))
 
 
 def measures_figure(log: Thinned, run: str) -> Figure:
@@ -121,9 +126,13 @@ def measures_figure(log: Thinned, run: str) -> Figure:
             for which, words in TRAINED_LINES.items()
             if which in told
         ]
-        panels.append(Panel(entry.title, STEPS, y, tuple(series)))
-    said = f"Smallest and largest: of each {log.width} lines; median: of the last of them."
-    caption = (Sentence(said),) if log.width > 1 else ()
+        panels.append(Panel(entry.title, step_axis(log), y, tuple(series)))
+    parts = f"Smallest and largest: of each {log.width} lines; median: of the last of them."
+    said = {
+        parts: log.width > 1,
+        "Heads that have no finite number are left out.": any(map(log.lost, measures(log))),
+    }
+    caption = tuple(Sentence(words) for words, holds in said.items() if holds)
     return Figure("measures", "Measures over steps", tuple(panels), 3, (), caption, run)
 
 
@@ -164,6 +173,13 @@ def _named(log: Thinned) -> pl.DataFrame:
     modules = [layer["module"] for layer in log.header["layers"]]
     rows = [(layer, 0, modules[layer], head) for layer, head in log.places()]
     return pl.DataFrame(rows, list(HEAD), orient="row")
+
+
+def step_axis(log: Thinned) -> Axis:
+    """The same in every panel, so that they can be read one above the other."""
+    first, last = float(log.steps[0, 0]), float(log.steps[-1, 1])
+    room = 0.01 * (last - first) or 0.5
+    return Axis("optimiser step", "step", low=first - room, high=last + room)
 
 
 def steps(log: Thinned) -> list[int]:

@@ -186,8 +186,11 @@ def _share(value: float, low: float, high: float) -> float | None:
 def _numbers(heads: range, label: int, cell: int) -> Text:
     """The heads' numbers, as many as there is room for."""
     every = -(-(len(str(heads[-1])) + 1) // cell)
-    told = [f"{head:<{cell * every}}" for head in heads[::every]]
-    return Text(" " * label + "".join(told).rstrip(), style="dim", no_wrap=True)
+    line = ""
+    for place in range(0, len(heads), every):
+        told = f"{line:<{place * cell}}{heads[place]}"
+        line = told if len(told) <= len(heads) * cell else line
+    return Text(" " * label + line, style="dim", no_wrap=True)
 
 
 def _cell(share: float | None, letter: str, cell: int, colours: bool) -> Text:

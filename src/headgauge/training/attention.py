@@ -5,19 +5,22 @@ weights. Nothing here is differentiated, draws from torch's own random numbers o
 that are in force around the training, such as one that decides what a checkpoint keeps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.nn.attention.flex_attention import BlockMask, create_mask
 from torch.utils._python_dispatch import _disable_current_modes
 
 from headgauge.engine import Statistics, stats
-from headgauge.engine.sampled_rows import sampled_rows
-from headgauge.logits import over_groups, promote, through
+from headgauge.engine.fused_statistics import STATISTICS
+from headgauge.engine.sampled_rows import SampledRows, sampled_rows
+from headgauge.logits import Logits, promote, through
 
 TOP_N = 8
 """N of N_s/N: a row has to see more keys."""
@@ -31,69 +34,90 @@ PerRow = Float[Tensor, "batch heads rows"]
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """q, k and all that makes weights of them; v and the output where they are known."""
+    """What makes logits of q and k, and what becomes of them; v and output where they are known."""
 
-    query: Float[Tensor, "batch heads queries dim"]
-    key: Float[Tensor, "batch kv_heads keys dim"]
-    value: Float[Tensor, "batch kv_heads keys value_dim"] | None
-    scaling: float
-    mask: Shaped[Tensor, "#batch #heads #queries keys"] | None
-    causal: bool
-    softcap: float | None
+    logits: Logits
     sinks: Float[Tensor, "heads"] | None
+    value: Float[Tensor, "batch kv_heads keys value_dim"] | None
     output: Float[Tensor, "batch queries heads value_dim"] | None
 
     @staticmethod
     def of(fields: dict[str, Any], output: Tensor | None) -> "Call":
         """From the fields of a model's `Attention`, which may have a bias beside the mask."""
         given = {name: _detached(value) for name, value in fields.items()}
-        keys, bias, mask = given["key"].shape[2], given.pop("bias", None), given.pop("mask")
-        mask = None if mask is None else mask[..., :keys]
+        value, sinks, bias = given.pop("value"), given.pop("sinks"), given.pop("bias", None)
+        logits = Logits(**given)
         if bias is not None:
-            bias = promote(bias[..., :keys])
-            hidden = None if mask is None else ~through(mask)
-            added = bias if mask is None or mask.dtype == torch.bool else bias + mask
-            mask = added if hidden is None else added.masked_fill(hidden, -torch.inf)
-        return Call(**given, mask=mask, output=_detached(output))
+            logits = replace(logits, mask=_with_bias(logits, bias[..., : logits.shape[3]]))
+        return Call(logits, sinks, value, _detached(output))
 
     @property
-    def padding(self) -> Bool[Tensor, "batch 1 queries"] | None:
-        """The rows of padding: a token that may not see itself. None: not to be told."""
-        queries, keys = self.query.shape[2], self.key.shape[2]
-        if self.mask is None or queries != keys or queries == 1:
+    def heads(self) -> tuple[int, int]:
+        """Of the queries, and of the keys."""
+        return self.logits.shape[1], self.logits.key.shape[1]
+
+    @cached_property
+    def padding(self) -> Bool[Tensor, "#batch 1 queries"] | None:
+        """The rows of padding: of tokens that may not see themselves. None: not to be told."""
+        _, _, queries, keys = self.logits.shape
+        mask = self.logits.mask
+        if mask is None or queries != keys or queries == 1:
             return None
-        mask = self.mask[:, :1]
+        if isinstance(mask, BlockMask):
+            function, size = mask.mask_mod, (mask.shape[0], 1, queries, 1)
+            own = create_mask(lambda b, h, q, _: function(b, h, q, q), *size, device=self._device)
+            return ~own[..., 0]
+        mask = mask[:, :1, :, :keys]
         own = mask.diagonal(dim1=-2, dim2=-1) if mask.shape[2] > 1 else mask[:, :, 0]
-        return ~through(own).expand(len(self.query), 1, queries)
+        return ~through(own)
 
-    def statistics(self, want: tuple[str, ...] | None = None, **more: Any) -> Statistics:
+    def statistics(self, want: Sequence[str] = STATISTICS, **more: Any) -> Statistics:
         """Those of `headgauge.stats`, for every row."""
-        return stats(
-            self.query, self.key, scaling=self.scaling, mask=self.mask, causal=self.causal,
-            softcap=self.softcap, sinks=self.sinks, want=want, **more,
-        )  # fmt: skip
+        z = self.logits
+        how = {"scaling": z.scaling, "mask": z.mask, "causal": z.causal, "softcap": z.softcap}
+        return stats(z.query, z.key, sinks=self.sinks, want=want, **how, **more)
 
-    def rows(self, batch: Int[Tensor, "rows"], at: Int[Tensor, "rows"]) -> tuple[Tensor, Tensor]:
-        """The weights of some rows and the keys they see, both (rows, heads or 1, keys)."""
-        key, keys = self.key[batch], self.key.shape[2]
-        z = over_groups(promote(self.query[batch, :, at].unsqueeze(2)), promote(key).mT)
-        z = z.squeeze(2).mul_(self.scaling)
-        if self.softcap is not None:
-            z = torch.tanh(z / self.softcap) * self.softcap
-        visible = torch.ones(len(at), 1, keys, dtype=torch.bool, device=z.device)
-        if self.causal:
-            visible &= (torch.arange(keys, device=z.device) <= at[:, None])[:, None]
-        if self.mask is not None:
-            mask = self.mask[batch if len(self.mask) > 1 else torch.zeros_like(batch)]
-            of_rows = at if mask.shape[2] > 1 else torch.zeros_like(at)
-            mask = mask[torch.arange(len(at), device=at.device), :, of_rows]
-            visible = visible & through(mask)
-            if mask.dtype != torch.bool:
-                z = z + torch.where(visible, promote(mask), 0.0)
-        z = torch.where(visible, z, -torch.inf)
+    def row(self, batch: int, at: int) -> SampledRows:
+        """Of one row in every head, what its weights tell."""
+        own, mask, value = slice(batch, batch + 1), self.logits.mask, self.value
+        of_sequence = mask[own] if isinstance(mask, Tensor) and len(mask) > 1 else mask
+        z = Logits(
+            self.logits.query[own],
+            self.logits.key[own],
+            self.logits.scaling,
+            of_sequence if isinstance(mask, Tensor) else None,
+            self.logits.causal,
+            self.logits.softcap,
+        )
+        logits, seen = z.rows(at, at + 1).z[0, :, 0], z.visible(at, at + 1)
+        reach = logits.shape[-1]
+        if isinstance(mask, BlockMask):
+            function, first = mask.mask_mod, batch if mask.shape[0] > 1 else 0
+            size = 1, mask.shape[1], 1, reach
+            seen = create_mask(
+                lambda b, h, q, j: function(b + first, h, q + at, j), *size, device=self._device
+            )
+            logits = logits.masked_fill(~seen[0, :, 0], -torch.inf)
+        visible = logits.new_ones(1, reach, dtype=torch.bool) if seen is None else seen[0, :, 0]
         if self.sinks is not None:
-            z = torch.cat([z, promote(self.sinks)[None, :, None].expand(*z.shape[:2], 1)], dim=-1)
-        return torch.softmax(z, dim=-1)[..., :keys].nan_to_num(0.0), visible
+            logits = torch.cat([logits, promote(self.sinks)[:, None]], dim=-1)
+        weights = torch.softmax(logits, dim=-1)[:, :reach]
+        assert value is not None
+        vectors = value[batch, :, :reach].repeat_interleave(len(weights) // value.shape[1], dim=0)
+        return sampled_rows(weights, visible.expand(weights.shape), vectors, TOP_N)
+
+    @property
+    def _device(self) -> torch.device:
+        return self.logits.query.device
+
+
+def _with_bias(logits: Logits, bias: Tensor) -> Tensor:
+    """A bias and whatever mask there is, as one that is added."""
+    added, mask = promote(bias), logits.mask
+    if isinstance(mask, Tensor) and mask.dtype != torch.bool:
+        added = added + promote(mask[..., : bias.shape[-1]])
+    visible = logits.visible(0, logits.shape[2])
+    return added if visible is None else added.masked_fill(~visible, -torch.inf)
 
 
 @contextmanager
@@ -107,10 +131,9 @@ def measured(call: Call, rows: int, generator: torch.Generator) -> dict[str, Per
     """The measures of a call by name, each a number for every row or for every sampled one."""
     found = call.statistics(listed=[0])
     several = {name: getattr(found, name) for name in MEANS if hasattr(found, name)}
-    many = found.length.clamp(min=2)
+    alive, many = found.length > 0, found.length.clamp(min=2)
     share = torch.where(found.length > 1, found.entropy / many.log(), torch.nan)
     several |= {"entropy_share": share, "sink_weight": found.listed[..., 0]}
-    alive = found.length > 0
     # A head that computes no number any more has no largest logit either, and must not pass.
     top = torch.where(alive, found.max_logit.nan_to_num(nan=torch.inf), torch.nan)
     several |= {"max_logit": top, "entropy_min": -found.entropy}
@@ -123,21 +146,21 @@ def measured(call: Call, rows: int, generator: torch.Generator) -> dict[str, Per
 
 
 def _sampled(call: Call, rows: int, generator: torch.Generator) -> dict[str, PerRow]:
-    """Of a few rows, the same ones in all heads; those of padding and of few keys drop out."""
-    batch, queries, device = len(call.query), call.query.shape[2], call.query.device
-    if rows == 0 or call.value is None:
-        return {}
-    first = min(TOP_N, queries - 1) if call.causal or call.mask is not None else 0
-    of = torch.randint(batch, (rows,), generator=generator).to(device)
-    at = torch.randint(first, queries, (rows,), generator=generator).to(device)
-    weights, visible = call.rows(of, at)
-    groups = weights.shape[1] // call.value.shape[1]
-    vectors = call.value[of].repeat_interleave(groups, dim=1)
-    found = sampled_rows(weights, visible, vectors, TOP_N)._asdict()
+    """Of a few rows, the same ones in all heads; rows of padding are drawn and left out."""
+    batch, _, queries, _ = call.logits.shape
+    # Earlier rows of a causal head see too few keys for N_s/N.
+    first = min(TOP_N, queries - 1) if call.logits.causal or call.logits.by_rows else 0
+    of = torch.randint(batch, (rows,), generator=generator).tolist()
+    at = torch.randint(first, queries, (rows,), generator=generator).tolist()
+    drawn = list(zip(of, at, strict=True))
     if (padding := call.padding) is not None:
-        hidden = padding[of, :, at]
-        found = {name: each.masked_fill(hidden, torch.nan) for name, each in found.items()}
-    return {name: each.T[None] for name, each in found.items()}
+        hidden = padding.expand(batch, 1, queries)[of, 0, at].tolist()
+        drawn = [each for each, left_out in zip(drawn, hidden, strict=True) if not left_out]
+    if call.value is None or not drawn:
+        return {}
+    found = [call.row(*each) for each in drawn]
+    names = SampledRows._fields
+    return {name: torch.stack([getattr(row, name) for row in found], -1)[None] for name in names}
 
 
 def _detached(value: Any) -> Any:

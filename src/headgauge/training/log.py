@@ -20,7 +20,8 @@ from headgauge.errors import InputError
 from headgauge.runs.manifest import now
 from headgauge.runs.manifest_file import MANIFEST, differences
 from headgauge.runs.training_schema import LOG, TRAINING_TABLES
-from headgauge.training.log_lines import Lines, header_text, line_text, misfit
+from headgauge.training.line_reading import Lines
+from headgauge.training.log_lines import header_text, line_text, misfit
 from headgauge.training.log_reading import TrainingLog
 
 if sys.platform != "win32":
@@ -128,9 +129,9 @@ class LogWriter:
                 raise InputError(
                     f"{self.folder} holds the log of another model: choose another folder"
                 )
-        for line in lines.fresh():
-            self._last = line["step"]
-            self._done += 1
+        for batch in lines.batches():
+            self._last = batch.step[-1]
+            self._done += len(batch.step)
         if lines.closed:
             raise InputError(f"{self.folder} holds a finished log: choose another folder")
         self._notes = [f"taken up again after step {max(self._last, 0)}"]

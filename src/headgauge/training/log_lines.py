@@ -13,19 +13,20 @@ or was cut off.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, NotRequired, TypedDict
 
 from headgauge import __version__
-from headgauge.errors import LARGEST, InputError
+from headgauge.errors import InputError
 from headgauge.runs.json_files import check_form, plain
 from headgauge.runs.manifest import NotFinite
 from headgauge.runs.training_schema import LOG, ROW_MEASURES, SPECTRA, AlarmState
 
 KIND, FORMAT = "headgauge training log", 1
-_WORDS = (b'"nan"', b'"inf"', b'"-inf"')
-_REMEDY = "begin a log in a new folder"
+REMEDY = "begin a log in a new folder"
+_NO_MORE = '{"alarms":[],"clipped":[],"notes":[]}'
+_MOST_HEADS = 1_000_000  # beyond is damage
 Rows = list[list[float | None]]  # a list for each layer, a number for each head
 
 
@@ -83,7 +84,7 @@ class Line(TypedDict):
     notes: list[str]
 
 
-class _Around(TypedDict):
+class Around(TypedDict):
     """A line but for the numbers of its heads, which are looked at by shape."""
 
     step: int
@@ -91,7 +92,7 @@ class _Around(TypedDict):
     every: int
     cost: float | NotFinite | None
     heads: dict[str, Any]
-    spectra: dict[str, Any] | None
+    spectra: NotRequired[dict[str, Any] | None]
     alarms: NotRequired[list[Alarm]]
     clipped: NotRequired[list[Clipped]]
     notes: NotRequired[list[str]]
@@ -101,17 +102,28 @@ def header_text(header: Mapping[str, Any]) -> str:
     made = {"kind": KIND, "format": FORMAT, "headgauge": __version__}
     given = {name: value for name, value in header.items() if name not in made}
     made |= {"model": "", "every": 1, "budget": None, "alarms": {}, "settings": {}} | given
-    check_form(Path(LOG), plain(made), Header, "header", "say it otherwise")
+    check_header(Path(LOG), plain(made), "say it otherwise")
     return _json(made)
 
 
+def check_header(path: Path, header: Mapping[str, Any], remedy: str = REMEDY) -> None:
+    """An InputError that says what is wrong with a header."""
+    check_form(path, header, Header, "header", remedy)
+    heads = [layer["heads"] for layer in header["layers"]]
+    if not heads or min(heads) < 1 or sum(heads) > _MOST_HEADS:
+        raise InputError(f"{path} is damaged: its header names no heads that can be: {remedy}")
+
+
 def line_text(record: Mapping[str, Any], every: int) -> str:
-    """A logged step as its line; what a record leaves out is none of it."""
-    around = {"step": record["step"], "loss": None, "every": every, "cost": None}
-    around |= {name: record[name] for name in around if record.get(name) is not None}
-    last = {name: record.get(name) or [] for name in ("alarms", "clipped", "notes")}
+    """A logged step as its line; what a record leaves out is none of it. It is made while a
+    training waits, so that most of it goes past `plain`."""
+    step, often = int(record["step"]), int(record.get("every") or every)
+    loss, cost = (_number(record.get(name), "r") for name in ("loss", "cost"))
+    front = f'{{"step":{step},"loss":{loss},"every":{often},"cost":{cost}'
     numbers = f'"heads":{_numbers(record["heads"])},"spectra":{_numbers(record.get("spectra"))}'
-    return f"{_json(around)[:-1]},{numbers},{_json(last)[1:]}"
+    last = {name: record.get(name) or [] for name in ("alarms", "clipped", "notes")}
+    more = _json(last) if any(last.values()) else _NO_MORE
+    return f"{front},{numbers},{more[1:]}"
 
 
 def _json(value: Mapping[str, Any]) -> str:
@@ -129,114 +141,11 @@ def _numbers(measures: Mapping[str, Iterable[Iterable[Any]]] | None) -> str:
     return "{" + ",".join(said) + "}"
 
 
-def _number(value: Any) -> str:
+def _number(value: Any, form: str = ".6g") -> str:
     if value is None:
         return "null"
-    text = f"{value:.6g}"
+    text = repr(float(value)) if form == "r" else f"{value:{form}}"
     return text if text[-1].isdigit() else f'"{text}"'
-
-
-class Lines:
-    """The lines of a log, read once each: `fresh` gives those that came since the last look.
-
-    `cut` says that something follows the last whole line.
-    """
-
-    def __init__(self, path: Path):
-        self.path, self.number, self.cut = path, 0, False
-        self.offset, self._step, self.closed = 0, -1, False
-        try:
-            with path.open("rb") as file:
-                raw = file.readline()
-                self._identity = _identity(path)
-        except (FileNotFoundError, NotADirectoryError):
-            raise InputError(f"{path.parent} is no training log: it has no {LOG}") from None
-        except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-        self.header = self._read_header(raw)
-        self._heads = [layer["heads"] for layer in self.header["layers"]]
-        self.offset, self.number = len(raw), 1
-
-    def was_replaced(self) -> bool:
-        """Whether the file is another, or shorter, than the one that was read: a training was taken
-        up, and what it undid is gone."""
-        try:
-            return _identity(self.path) != self._identity or self.path.stat().st_size < self.offset
-        except OSError:
-            return True
-
-    def count(self) -> int:
-        """About how many lines the file has, counted without reading them."""
-        with self.path.open("rb") as file:
-            return sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b"")) - 1
-
-    def fresh(self) -> Iterator[Line]:
-        """The lines that are whole and were not given before."""
-        try:
-            with self.path.open("rb") as file:
-                file.seek(self.offset)
-                for raw in file:
-                    self.cut = not raw.endswith(b"\n")
-                    if self.cut:
-                        return
-                    line = self._read(raw)
-                    self.offset += len(raw)
-                    self.number += 1
-                    if line is not None:
-                        yield line
-        except OSError as error:
-            raise InputError(f"cannot read {self.path}: {error.strerror or error}") from None
-
-    def _read_header(self, raw: bytes) -> Header:
-        found = _object(raw)
-        if found is None or found.get("kind") != KIND:
-            raise InputError(f"{self.path} has no header of a training log in its first line")
-        if found.get("format") != FORMAT:
-            raise InputError(
-                f"{self.path} has format {ascii(found.get('format'))[:20]} of headgauge "
-                f"{ascii(found.get('headgauge'))[:20]}, and headgauge {__version__} reads format "
-                f"{FORMAT}: read it with that version"
-            )
-        check_form(self.path, found, Header, "header", _REMEDY)
-        return cast(Header, found)
-
-    def _read(self, raw: bytes) -> Line | None:
-        found = _object(raw)
-        if found is None:
-            raise self._damage("it is no JSON object")
-        if self.closed:
-            raise self._damage("it follows the one that closed the log")
-        if "closed" in found:
-            self.closed = True
-            return None
-        self._check(found)
-        if any(word in raw for word in _WORDS):
-            found = _with_floats(found)
-        return cast(Line, {"alarms": [], "clipped": [], "notes": []} | found)
-
-    def _check(self, found: dict[str, Any]) -> None:
-        """Its form. A million lines are read, so the usual one is looked at quickly."""
-        usual = not (found.get("alarms") or found.get("clipped") or found.get("notes"))
-        step, every, heads = found.get("step"), found.get("every"), found.get("heads")
-        quick = type(step) is int is type(every) and type(heads) is dict and "spectra" in found
-        if not (usual and quick) or type(found.get("loss", "")) is not float:
-            check_form(self.path, found, _Around, f"line {self.number + 1}", _REMEDY)
-        if not self._step < found["step"] <= LARGEST:
-            raise self._damage(f"step {found['step']} comes after step {self._step}")
-        self._step = found["step"]
-        if wrong := misfit(found, self._heads):
-            raise self._damage(wrong)
-
-    def _damage(self, said: str) -> InputError:
-        return InputError(f"{self.path} is damaged in line {self.number + 1}: {said}: {_REMEDY}")
-
-
-def _object(raw: bytes) -> dict[str, Any] | None:
-    try:
-        found = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def misfit(record: Mapping[str, Any], heads: list[int]) -> str | None:
@@ -252,19 +161,3 @@ def misfit(record: Mapping[str, Any], heads: list[int]) -> str | None:
             if not fits:
                 return f"{name} has other layers or heads than the header"
     return None
-
-
-def _with_floats(value: Any) -> Any:
-    """The same with numbers in place of the texts for what is not finite."""
-    if isinstance(value, dict):
-        return {
-            name: part if name == "notes" else _with_floats(part) for name, part in value.items()
-        }
-    if isinstance(value, list):
-        return [_with_floats(part) for part in value]
-    return float(value) if value in ("nan", "inf", "-inf") else value
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_dev, found.st_ino

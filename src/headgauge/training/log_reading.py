@@ -13,8 +13,10 @@ from headgauge.errors import InputError
 from headgauge.runs import frame_schema, tables
 from headgauge.runs.training_schema import HEAD_NUMBERS, LOG, TRAINING_TABLES
 from headgauge.shown import Shown
-from headgauge.training import log_tables, words
-from headgauge.training.log_lines import Header, Line, Lines
+from headgauge.training import words
+from headgauge.training.line_reading import Lines
+from headgauge.training.log_lines import Header, Line
+from headgauge.training.log_tables import FRAMES
 from headgauge.training.thinning import Thinned
 
 _PARTS = ".tables"  # where a log's tables are made, part by part
@@ -65,7 +67,7 @@ class TrainingLog(Shown):
         can show. However long the log is, it takes little memory."""
         if points is None:
             heads = sum(layer["heads"] for layer in self.header["layers"])
-            held = _NUMBERS // (3 * len(HEAD_NUMBERS) * max(heads, 1))
+            held = _NUMBERS // (3 * len(HEAD_NUMBERS) * heads)
             points = max(min(held, _POINTS), _LEAST)
         if points < 1:
             raise InputError(f"a log cannot be thinned to {points} points: give 1 or more")
@@ -118,15 +120,10 @@ class TrainingLog(Shown):
 
     def _frames(self, *names: str) -> Iterator[tuple[str, pl.DataFrame]]:
         """Tables by name, part after part."""
-        path = self.folder / LOG
-        make = {
-            "steps": log_tables.step_frame,
-            "alarms": log_tables.alarm_frame,
-            "heads": lambda batch: log_tables.head_frame(batch, self.header["layers"], str(path)),
-        }
-        for batch in log_tables.batches(Lines(path)):
+        lines = Lines(self.folder / LOG)
+        for batch in lines.batches():
             for name in names:
-                yield name, make[name](batch)
+                yield name, FRAMES[name](batch, lines.heads)
 
 
 def _write_part(parts: Path, name: str, frame: pl.DataFrame, written: list[Path]) -> None:

@@ -186,7 +186,7 @@ class Monitor:
     def _seen(self, layer: int, call: Call, first: bool) -> None:
         """An attention call, inside the forward pass; the first of its layer is for the log."""
         with self._clock.ours(), apart():
-            tally = self._tally.layer(layer, call.query.shape[1])
+            tally = self._tally.layer(layer, call.heads[0])
             top = None
             if first:
                 drawn = (self._seed, self.steps, layer, rank())

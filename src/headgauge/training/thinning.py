@@ -6,15 +6,16 @@ taken, neighbours become one: a log that grows for ever needs no more memory.
 """
 
 from collections import Counter, deque
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from jaxtyping import Float, Int
 
 from headgauge.runs.training_schema import HEAD_NUMBERS
-from headgauge.training.log_lines import Header, Line, Lines
-from headgauge.training.log_tables import batches, clip_factors, values
+from headgauge.training.batches import Batch
+from headgauge.training.line_reading import Lines
+from headgauge.training.log_lines import Alarm, Header
 
 _ALARMS, _NOTES = 10_000, 200  # that are kept: the first, the last
 _OF_STEP = ("loss", "cost")
@@ -62,52 +63,46 @@ class Thinned:
 
     def read(self, lines: Lines) -> None:
         """Take all that is fresh."""
-        for batch in batches(lines):
-            self.take(batch, str(lines.path))
+        for batch in lines.batches():
+            self._add(np.array(batch.step), self._rows(batch))
+            self.every = batch.every[-1]
+            told = [each for each in batch.loss if each is not None]
+            self.loss = told[-1] if told else self.loss
+            for step, alarm in batch.alarms:
+                self._hear(step, alarm)
+            self.notes.extend(batch.notes)
         self.closed, self.cut = lines.closed, lines.cut
 
-    def take(self, batch: Sequence[Line], where: str) -> None:
-        """Add lines that follow those taken."""
-        rows = self._rows(batch, where)
-        places = self.lines + np.arange(len(batch))
+    def _add(
+        self, steps: Int[np.ndarray, " lines"], rows: Float[np.ndarray, "lines numbers"]
+    ) -> None:
+        """Lines that follow those before."""
+        places = self.lines + np.arange(len(rows))
         while places[-1] // self.width >= self._points:
             self._halve()
         parts = places // self.width
         starts = np.flatnonzero(np.diff(parts, prepend=-1))
-        ends, at = np.append(starts[1:], len(batch)) - 1, parts[starts]
+        ends, at = np.append(starts[1:], len(rows)) - 1, parts[starts]
         self._low[at] = np.fmin(self._low[at], np.fmin.reduceat(rows, starts))
         self._high[at] = np.fmax(self._high[at], np.fmax.reduceat(rows, starts))
         final = np.array([_last(rows[a : b + 1]) for a, b in zip(starts, ends, strict=True)])
         self._last[at] = _first_known(final, self._last[at])
         self._now = _first_known(_last(final), self._now)
-        steps = np.array([line["step"] for line in batch])
         new = places[starts] % self.width == 0
         self._steps[at[new], 0] = steps[starts[new]]
         self._steps[at, 1] = steps[ends]
-        self.lines += len(batch)
-        self.every = batch[-1]["every"]
-        for line in batch:
-            self.loss = self.loss if line["loss"] is None else line["loss"]
-            self._hear(line)
+        self.lines += len(rows)
 
-    def _rows(self, batch: Sequence[Line], where: str) -> Float[np.ndarray, "lines numbers"]:
-        rows = np.full((len(batch), self._low.shape[1]), np.nan)
-        for place, name in enumerate(_OF_STEP):
-            told = [line[name] for line in batch]
-            rows[:, place] = [np.nan if each is None else _not_finite(each) for each in told]
-        for place, name in enumerate(HEAD_NUMBERS):
-            counts = [layer["heads"] for layer in self.header["layers"]]
-            seen = (
-                clip_factors(batch, counts)
-                if name == "clip_factor"
-                else values(batch, name, self.heads, where)
-            )
-            if seen is not None:
-                numbers = seen.to_numpy()
-                if np.isnan(numbers).any():
-                    numbers = seen.fill_nan(np.inf).to_numpy()
-                first = len(_OF_STEP) + place * self.heads
-                rows[:, first : first + self.heads] = numbers.reshape(len(batch), -1)
+    def _rows(self, batch: Batch) -> Float[np.ndarray, "lines numbers"]:
+        """NaN means that nothing was seen, so that what is not a number stands as infinite."""
+        rows = np.full((len(batch.step), self._low.shape[1]), np.nan)
+        columns = {name: self._columns(name) for name in batch.heads} | {"loss": 0, "cost": 1}
+        told = {name: pl.Series(getattr(batch, name), dtype=pl.Float64) for name in _OF_STEP}
+        for name, seen in (batch.heads | told).items():
+            numbers = seen.to_numpy()
+            if np.isnan(numbers).sum() > seen.null_count():
+                numbers = seen.fill_nan(np.inf).to_numpy()
+            rows[:, columns[name]] = numbers.reshape(rows[:, columns[name]].shape)
         return rows
 
     def _halve(self) -> None:
@@ -123,19 +118,17 @@ class Thinned:
         self._steps[half:] = 0
         self.width *= 2
 
-    def _hear(self, line: Line) -> None:
-        for each in line["alarms"]:
-            value = None if each["value"] is None else float(each["value"])
-            place = each["alarm"], each["layer"], each["head"]
-            told = Raised(line["step"], *place, value, each["state"])
-            if told.state == "raised":
-                self.present[place] = told
-                self.counts[told.alarm] += 1
-            else:
-                self.present.pop(place, None)
-            if len(self.alarms) < _ALARMS:
-                self.alarms.append(told)
-        self.notes.extend((line["step"], note) for note in line["notes"])
+    def _hear(self, step: int, told: Alarm) -> None:
+        place = told["alarm"], told["layer"], told["head"]
+        value = None if told["value"] is None else float(told["value"])
+        each = Raised(step, *place, value, told["state"])
+        if each.state == "raised":
+            self.present[place] = each
+            self.counts[each.alarm] += 1
+        else:
+            self.present.pop(place, None)
+        if len(self.alarms) < _ALARMS:
+            self.alarms.append(each)
 
     @property
     def parts(self) -> int:
@@ -167,6 +160,11 @@ class Thinned:
         low, high, last = (np.ma.masked_invalid(each) for each in found)
         told = low.min(1), np.ma.median(last, axis=1), high.max(1)
         return np.array([np.ma.filled(each, np.nan) for each in told])
+
+    def lost(self, name: str) -> bool:
+        """Whether a head's number was not finite at any time."""
+        low, high, _ = self.of_heads(name)
+        return bool(np.isinf(low).any() or np.isinf(high).any())
 
     def now(self, name: str) -> Float[np.ndarray, " heads"]:
         """A measure of each head when it was last seen."""
@@ -200,11 +198,6 @@ class Thinned:
     def _extremes(self, columns: slice) -> Extremes:
         held = self._low, self._high, self._last
         return Extremes(*(each[: self.parts, columns] for each in held))
-
-
-def _not_finite(value: float) -> float:
-    """NaN means that nothing was seen, so that what is not a number stands as infinite."""
-    return np.inf if value != value else value
 
 
 def _first_known(wanted: np.ndarray, else_: np.ndarray) -> np.ndarray:

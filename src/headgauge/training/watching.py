@@ -126,7 +126,7 @@ class Watching:
                 raise InputError(f"layer {layer} was not there on the first logged step")
             self.layers.append(layer)
         at = self.layers.index(layer)
-        heads = call.query.shape[1], call.key.shape[1]
+        heads = call.heads
         if self.shapes.setdefault(at, heads) != heads:
             raise InputError(f"{layer} had {self.shapes[at][0]} heads and has {heads[0]} now")
         first = self._wants and at not in self._counted

@@ -1,12 +1,10 @@
 """The page of a training's log: a slider over its steps, a map, a head and lines that follow."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from headgauge.registry import names
-from headgauge.registry.entry import Look
 from headgauge.registry.training import TRAINED_LINES, alarm
 from headgauge.report.figure import Axis, Figure, Panel, Series
 from headgauge.report.page import parts
@@ -14,11 +12,11 @@ from headgauge.report.page.heads import head_words
 from headgauge.report.page.parts import Column, Page, Part, notes, section, table, text
 from headgauge.report.page.values import plain, short
 from headgauge.report.training import (
-    STEPS,
     grid_of,
     loss_figure,
     measures,
     measures_figure,
+    step_axis,
     steps,
 )
 from headgauge.runs.training_schema import SPECTRA
@@ -127,10 +125,14 @@ def _alarms(log: Thinned) -> Part | None:
 
 
 def _template(log: Thinned) -> Figure:
-    """A head's own line, with names where its numbers come."""
-    look = TRAINED_LINES["median"].look
-    low, high = ("low", "high") if log.width > 1 else (None, None)
-    line = Series("head", "this head", Look(look.colour, width=look.width), "steps", "last")
-    line = replace(line, low=low, high=high)
-    panel = Panel("", STEPS, Axis("", "value"), (line,), empty="no finite number")
+    """A head's own line, with names where its numbers come; of parts also their extremes."""
+    lines = {"last": ("this head", "median")}
+    if log.width > 1:
+        lines |= {"high": ("largest of its part", "maximum")}
+        lines |= {"low": ("smallest of its part", "minimum")}
+    series = [
+        Series(name, label, TRAINED_LINES[look].look, "steps", name)
+        for name, (label, look) in lines.items()
+    ]
+    panel = Panel("", step_axis(log), Axis("", "value"), tuple(series), empty="no finite number")
     return Figure("own", "One head over steps", (panel,), 1)
