@@ -11,7 +11,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import dynamics, effects, engine, memory, normalizers, scan, swap
+from benchmarks import dynamics, effects, engine, memory, monitor, normalizers, scan, swap
 from benchmarks.timing import Comparison
 
 SUITES: dict[str, Any] = {
@@ -22,6 +22,7 @@ SUITES: dict[str, Any] = {
     "swap": swap,
     "memory": memory,
     "dynamics": dynamics,
+    "monitor": monitor,
 }
 
 

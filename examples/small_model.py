@@ -9,10 +9,10 @@ from torch import Tensor
 
 from headgauge import models
 
-TRAINED = 0.9  # of the text; the rest is for judging
+BATCH, LENGTH = 8, 128  # windows of a step and bytes of a window where a training is watched
 
 
-def small_model(seed: int, length: int, layers: int = 6) -> transformers.LlamaForCausalLM:
+def small_model(seed: int, length: int = LENGTH, layers: int = 6) -> transformers.LlamaForCausalLM:
     """1.3 million parameters with 6 layers, of 8 heads each."""
     torch.manual_seed(seed)
     config = transformers.LlamaConfig(
@@ -29,9 +29,9 @@ def small_model(seed: int, length: int, layers: int = 6) -> transformers.LlamaFo
 
 
 def read_bytes() -> tuple[Int[Tensor, "trained"], Int[Tensor, "judged"]]:
-    """The part of the text that trains, and the rest."""
+    """The first nine tenths of the text, which train, and the last, which judges."""
     tokens = torch.tensor(list(models.read_text(None).text.encode()))
-    split = int(len(tokens) * TRAINED)
+    split = len(tokens) * 9 // 10
     return tokens[:split], tokens[split:]
 
 
