@@ -130,19 +130,16 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("TrainerCallback", "LightningCallback"):
-        return _callback(name)
+    if name == "TrainerCallback":
+        return _callback(name, _OfTrainer, importlib.import_module("transformers").TrainerCallback)
+    if name == "LightningCallback":
+        return _callback(name, _OfLightning, *_lightning_bases())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @cache
-def _callback(name: str) -> type:
+def _callback(name: str, own: type, *bases: type) -> type:
     """The callback as a subclass of its host's own."""
-    if name == "TrainerCallback":
-        own: type = _OfTrainer
-        bases = [importlib.import_module("transformers").TrainerCallback]
-    else:
-        own, bases = _OfLightning, _lightning_bases()
     return type(name, (own, *bases), {"__doc__": own.__doc__, "__module__": "headgauge.training"})
 
 
