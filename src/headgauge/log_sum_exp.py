@@ -178,4 +178,5 @@ def _on_cuda(part: _Part, mask: Tensor | None, scale: float) -> tuple[Tensor, Te
 
 @cache
 def _flex() -> Callable[..., Any]:
-    return torch.compile(flex.flex_attention)
+    # Whole or not at all: uncompiled it would make all rows.
+    return torch.compile(flex.flex_attention, fullgraph=True)
