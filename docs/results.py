@@ -24,6 +24,7 @@ from headgauge.runs.layouts import (
     Layout,
 )
 from headgauge.runs.manifest import Manifest
+from headgauge.runs.training_schema import TRAINING_TABLES
 
 # Where the registry has the words of a type's columns.
 MEASURES = {
@@ -53,7 +54,7 @@ _LAYOUTS = (SCAN, ABLATION, RULES, REMEDY, COMPARISON, VALIDATION, REPRODUCTION,
 # The names of `columns` as a reader of the files knows them.
 _PLAIN = {
     "str": r"\b(Vectors|How|Kind|Scale|Keys|Seen|Side|SpanKind|Where|Logits|Panel|Expected|Weights"
-    r"|Scheme|NotFinite)\b",
+    r"|Scheme|NotFinite|AlarmState)\b",
     "float": r"\b(Finite|Place|Share|Part)\b",
     "int": r"\bSize\b",
 }
@@ -64,6 +65,10 @@ def render(page: str) -> str:
     """The page with its tables, which stand between `<!-- tables of … -->` and the next comment,
     made anew."""
     made = {layout.name: _layout_tables(layout) for layout in _LAYOUTS}
+    made["training"] = [
+        f"## {name}.parquet of a training\n\n{inspect.getdoc(row)}\n\n{_table(row)}"
+        for name, row in TRAINING_TABLES.items()
+    ]
     made["manifest"] = [_table(Manifest)]
     for record in dict.fromkeys(parts(Manifest)):
         about = f"### {record.__name__}\n\n{inspect.getdoc(record)}\n"

@@ -21,6 +21,7 @@ from headgauge.cli.app import run
 from headgauge.registry.names import SCHEMES
 from models.test_norm_placement import EXPECTED
 from norm_families import FAMILIES, OUTSIDE
+from training.logs import write_log
 from unchecked import shapes_unchecked
 
 ROOT = Path(__file__).parents[1]
@@ -131,6 +132,7 @@ def place(as_users_run: None, tmp_path_factory: pytest.TempPathFactory) -> Itera
     (folder / "prompt.txt").write_text((folder / "story.txt").read_text())
     (spans,) = [block for block in blocks("text") if block.text.startswith('{"system"')]
     (folder / "spans.json").write_text(spans.text)
+    write_log(folder / "runs" / "training")
     (folder / "groups.json").write_text('{"pair": ["L0H1", [1, 0]]}')
     (toml,) = [block for block in blocks("toml") if block.page == "docs/verdicts.md"]
     (folder / "mine.toml").write_text(toml.text)
