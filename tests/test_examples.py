@@ -28,12 +28,15 @@ def test_docstring_examples():
 
 
 def example(name):
+    """What is run as a script finds what is beside it."""
     path = Path(__file__).parents[1] / "examples" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"examples_{name}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(path.parent)
+        spec.loader.exec_module(module)
     return module
 
 
