@@ -163,7 +163,8 @@ def _sampled(call: Call, rows: int, generator: torch.Generator) -> dict[str, Per
     if call.value is None or not drawn:
         return {}
     # All rows at once: the root of each is found by a few small steps, which wait for Python.
-    weights, visible, vectors = map(torch.stack, zip(*(call.row(*each) for each in drawn), strict=True))
+    each_row = (call.row(*each) for each in drawn)
+    weights, visible, vectors = map(torch.stack, zip(*each_row, strict=True))
     found = sampled_rows(weights, visible, vectors, TOP_N)._asdict()
     return {name: each.T[None] for name, each in found.items()}
 
