@@ -3,7 +3,9 @@
 A rule on the model's own function (a factor) or on the kernel's log-sum-exp (a sink) is held
 against the sdpa pass, one that needs its rows against the eager pass; then the same when tokens are
 generated, and the peak memory of a process of its own at a great length, where the model is cut to
-two layers and has no logits, which would hide it. All in turns, on all threads.
+two layers and has no logits, which would hide it. All in turns, on all threads. Each rule on the
+model's own function is timed beside a plain pass of its own, before or behind it, because a machine
+drifts by more than such a rule costs; a plain pass in a rule's place shows how near these can tell.
 """
 
 import subprocess
@@ -32,8 +34,9 @@ Way = Callable[[], AbstractContextManager[Any]]
 
 
 def run(rounds: int) -> Iterator[Share]:
-    """The fastest of the rounds: whatever else the machine does only adds. Of the slow ones, eager
-    attention and rules by rows, there are two."""
+    """The median of pairs on the model's own function. Elsewhere the fastest of the rounds, since
+    whatever else the machine does only adds; of the slow ones, eager attention and rules by rows,
+    there are two."""
     loaded = models.load("default")
     ids = torch.randint(100, 40_000, (1, LENGTH), generator=torch.Generator().manual_seed(0))
     rules = {name: normalizers.get(name) for name in normalizers.names() if name != "softmax"}
@@ -44,14 +47,14 @@ def run(rounds: int) -> Iterator[Share]:
     by_rows = [name for name in rules if name not in (*factors, *sinks)]
     ways: dict[str, Way] = {name: partial(headgauge.swap, loaded, rules[name]) for name in rules}
     forward = partial(_forward, loaded.model, ids)
-    fast = _seconds(forward, {"sdpa": nullcontext, **_of(ways, factors + sinks)}, rounds)
-    yield Share("plain sdpa forward", fast["sdpa"], fast["sdpa"])
+    fast = _pairs(forward, {"sdpa": nullcontext, **_of(ways, factors + sinks)}, rounds)
+    yield Share("plain sdpa forward: times itself", *fast["sdpa"])
     for names, goal, path in ((factors, FACTOR, "factor"), (sinks, SINK, "log-sum-exp")):
         for name in names:
-            yield Share(f"{name}, {path}: times sdpa", fast[name], fast["sdpa"], goal)
+            yield Share(f"{name}, {path}: times sdpa", *fast[name], goal)
     eager = partial(_eager, loaded.model)
     slow = _seconds(forward, {"eager": eager, **_of(ways, by_rows)}, min(rounds, 2))
-    yield Share("plain eager forward: times sdpa", slow["eager"], fast["sdpa"])
+    yield Share("plain eager forward: times sdpa", slow["eager"], fast["sdpa"][1])
     for name in by_rows:
         goal = COMPILED_ROWS if name in COMPILED else ROWS
         yield Share(f"{name}, rows: times eager", slow[name], slow["eager"], goal)
@@ -70,15 +73,37 @@ def _of(ways: dict[str, Way], names: Any) -> dict[str, Way]:
     return {name: ways[name] for name in names}
 
 
+def _pairs(
+    call: Callable[[], object], ways: dict[str, Way], rounds: int
+) -> dict[str, tuple[float, float]]:
+    """Seconds of each way, and of the plain calls beside it: those of the round whose ratio is the
+    median; the first round fills the caches."""
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    for turn in range(rounds + 1):
+        for name, way in ways.items():
+            pair = [(way, 0), (nullcontext, 1)][:: 1 if turn % 2 else -1]
+            found = {place: _once(call, each) for each, place in pair}
+            seconds[name] += [(found[0], found[1])] if turn else []
+    return {
+        name: sorted(each, key=lambda pair: pair[0] / pair[1])[len(each) // 2]
+        for name, each in seconds.items()
+    }
+
+
+def _once(call: Callable[[], object], way: Way) -> float:
+    with torch.no_grad(), way():
+        began = time.perf_counter()
+        call()
+        return time.perf_counter() - began
+
+
 def _seconds(call: Callable[[], object], ways: dict[str, Way], rounds: int) -> dict[str, float]:
     """The fastest of each way, taken in turns; the first turn fills the caches."""
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(rounds + 1):
         for name, way in ways.items():
-            with torch.no_grad(), way():
-                began = time.perf_counter()
-                call()
-                seconds[name] += [time.perf_counter() - began] if turn else []
+            spent = _once(call, way)
+            seconds[name] += [spent] if turn else []
     return {name: min(each) for name, each in seconds.items()}
 
 

@@ -68,6 +68,8 @@ FIRST = (
     "headgauge scan my-model --text mine.txt --out runs/before",
     "headgauge scan my-model --text mine.txt --dtype bfloat16 --out runs/after",
 )
+# Pages on which commands that read a model are run whole.
+WHOLE = ("README.md", "docs/start-here.md")
 # What has its own tests: all of the ledger, and what a window of 32 tokens has no numbers for.
 ELSEWHERE = {
     "headgauge claims",
@@ -153,7 +155,7 @@ def _undraw(patch: pytest.MonkeyPatch) -> None:
 
 def smaller(text: str, whole: bool = False) -> list[str]:
     """A command's arguments as they are run here; not `whole`: a reproduction, and what runs whole
-    in README and in its own tests, only says what it would need."""
+    in README, on the page to start from and in its own tests, only says what it would need."""
     command, *given = [INSTEAD.get(word, word) for word in shlex.split(text)[1:]]
     for option, value in SMALLER.get(command, {}).items():
         if option in given:
@@ -168,8 +170,8 @@ def smaller(text: str, whole: bool = False) -> list[str]:
     reading = alone or command in ("scan", "ablate", "validate", "remedy", "reproduce")
     if reading and "tiny" not in given:
         given += ["--model", "tiny"]
-    long = alone or command in ("validate", "remedy")
-    long &= Line("README.md", text) not in commands("headgauge ")
+    long = alone or command in ("scan", "validate", "remedy")
+    long &= all(Line(page, text) not in commands("headgauge ") for page in WHOLE)
     if (long or command == "reproduce") and not whole and "--estimate" not in given:
         given.append("--estimate")
     return [command, *given]

@@ -177,7 +177,11 @@ class Logits:
 
 def promote(tensor: Shaped[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """float32, or float64 where the model computes in it."""
-    return tensor if tensor.dtype == torch.float64 else tensor.float()
+    return tensor.to(promoted(tensor.dtype))
+
+
+def promoted(dtype: torch.dtype) -> torch.dtype:
+    return torch.promote_types(dtype, torch.float32)
 
 
 def over_groups(

@@ -1,6 +1,7 @@
 import pytest
 
 from headgauge.cli.app import run
+from headgauge.report import drawing
 
 
 @pytest.fixture
@@ -13,6 +14,19 @@ def cli(capsys):
         return code, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_pdf():
+    """Fonts are cut to size for every PDF, a second each; tests/report has tests of them."""
+    save = drawing.save_figure
+
+    def saved(figure, folder, name, formats, **others):
+        return save(figure, folder, name, [kind for kind in formats if kind != "pdf"], **others)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "save_figure", saved)
+        yield
 
 
 @pytest.fixture

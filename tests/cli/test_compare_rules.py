@@ -31,7 +31,7 @@ def test_the_rules_and_the_folder(
     assert "Fitted parameters" in shown
     assert f"open {out}/report.html" in shown
     figures = {path.name for path in (tmp_path / "run" / "figures").iterdir()}
-    assert {"rules.png", "rule_curves.pdf", "map-entmax-alpha-1.5.svg"} <= figures
+    assert {"rules.png", "rule_curves.svg", "map-entmax-alpha-1.5.svg"} <= figures
     request.getfixturevalue("undrawn")
     code, shown, err = cli(*asked, "--out", out, "--json", "--quiet")
     assert (code, err) == (0, "")

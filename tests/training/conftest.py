@@ -24,7 +24,8 @@ def llama(seed: int = 0, **more: Any) -> Any:
 def gpt2(**more: Any) -> Any:
     torch.manual_seed(0)
     sizes: dict[str, Any] = {"vocab_size": 50, "n_embd": 32, "n_layer": 2, "n_head": 4}
-    return hf.GPT2LMHeadModel(hf.GPT2Config(**sizes | {"n_positions": 64} | more)).train()
+    sizes |= {"n_positions": 64} | more
+    return hf.GPT2LMHeadModel(hf.GPT2Config(**sizes)).train()
 
 
 def batches(count: int, batch: int = 2, length: int = 24) -> list[Tensor]:

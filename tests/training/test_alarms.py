@@ -6,6 +6,7 @@ from headgauge.errors import InputError
 from headgauge.registry import training as words
 from headgauge.training import ALARMS, Line
 from headgauge.training.alarms import Alarms
+from headgauge.training.buffers import Rows
 
 
 def told(alarms: Alarms, measure: str, numbers: list[float | None]) -> list[str]:
@@ -52,7 +53,7 @@ def test_each_default_says_why_and_has_its_words_and_room_for_hysteresis(name):
 
 def test_one_function_for_all_or_one_for_each():
     every, grown = [], []
-    numbers = {"max_logit": [[500.0]], "largest_weight": [[0.99]]}
+    numbers: dict[str, Rows] = {"max_logit": [[500.0]], "largest_weight": [[0.99]]}
     alarms = Alarms(None, every.append)
     alarms.tell(alarms.look(1, numbers))
     assert {each.alarm for each in every} == {"logit growth", "saturation"}

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import headgauge
 from headgauge.training import TrainingLog
 from headgauge.training.attention import MEANS
 from headgauge.training.buffers import Layer, Tally, reduce, rows_of
+from training import two_processes
 
 from .conftest import batches, llama, plain_loss
 
@@ -51,12 +53,15 @@ def test_a_layer_that_did_not_run_and_a_measure_that_was_not_made_have_no_number
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory) -> tuple[Path, list[dict]]:
-    """What two real processes found."""
+    """What two real processes found, this one and another."""
     folder = tmp_path_factory.mktemp("together")
-    script = Path(__file__).with_name("two_processes.py")
-    command = [sys.executable, "-W", "ignore", str(script)]
-    both = [subprocess.Popen([*command, str(rank), str(folder)]) for rank in range(2)]
-    assert [each.wait(timeout=300) for each in both] == [0, 0]
+    tests = Path(__file__).parents[1]
+    paths = [str(tests), str(Path(headgauge.__file__).parents[1])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "training.two_processes", "1", str(folder)]
+    with subprocess.Popen(command, env=environment) as other:
+        two_processes.main(0, folder)
+    assert other.returncode == 0
     return folder, [json.loads((folder / f"{rank}.json").read_text()) for rank in range(2)]
 
 

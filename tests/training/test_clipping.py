@@ -126,7 +126,8 @@ def test_what_cannot_be_clipped_is_refused_with_the_reason():
     headgauge.Monitor(normed).close()  # it was let go again
     with pytest.raises(InputError, match="Linear is no transformers model"):
         headgauge.Monitor(nn.Linear(2, 2), clip=QKClip())
-    for wrong in ({"limit": 0.0}, {"alpha": 2.0}, {"every": 0}):
+    several: list[dict[str, Any]] = [{"limit": 0.0}, {"alpha": 2.0}, {"every": 0}]
+    for wrong in several:
         with pytest.raises(InputError, match=r"QK-clip|every must be"):
             QKClip(**wrong)
 

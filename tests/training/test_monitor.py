@@ -2,7 +2,7 @@
 
 import functools
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -302,7 +302,7 @@ def test_a_step_without_attention_is_told():
 
 
 def test_what_cannot_be_asked_is_told_in_one_line(unchecked):
-    model, wrong_clip = llama(), {"clip": 100}
+    model, number = llama(), cast(Any, 100)
     monitor = headgauge.Monitor(model)
     wrong: list[Any] = [
         (lambda: headgauge.Monitor(model), "has a monitor already"),
@@ -312,7 +312,7 @@ def test_what_cannot_be_asked_is_told_in_one_line(unchecked):
         (lambda: headgauge.Monitor(nn.DataParallel(llama())), "DataParallel runs copies"),
         (lambda: headgauge.Monitor(llama(), every=0), "every must be in 1"),
         (lambda: headgauge.Monitor(llama(), budget=2), "budget is a share"),
-        (lambda: headgauge.Monitor(llama(), **wrong_clip), "clip must be a QKClip"),
+        (lambda: headgauge.Monitor(llama(), clip=number), "clip must be a QKClip"),
         (lambda: headgauge.Monitor(llama(), alarms={"fire": (1, 2)}), "no alarm named 'fire'"),
         (lambda: monitor.image(), "no step was logged yet"),
     ]

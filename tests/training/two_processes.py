@@ -2,15 +2,17 @@
 
 import json
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import torch
-from conftest import batches, llama, plain_loss  # of this folder
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 import headgauge
+from conftest import batches, llama, plain_loss  # of this folder
 from headgauge.training import QKClip
+from training.conftest import batches, llama, plain_loss
 
 STEPS = 3
 
@@ -48,16 +50,23 @@ def run(rank: int, watch: dict | None) -> tuple[list, list, list[str], headgauge
 
 
 def main(rank: int, folder: Path) -> None:
-    torch.set_num_threads(1)
     store = f"file://{folder / 'store'}"
-    distributed.init_process_group("gloo", store, rank=rank, world_size=2)
+    patience = timedelta(seconds=120)  # should the other fail
+    distributed.init_process_group("gloo", store, rank=rank, world_size=2, timeout=patience)
+    try:
+        (folder / f"{rank}.json").write_text(json.dumps(found(rank, folder)))
+    finally:
+        distributed.destroy_process_group()
+
+
+def found(rank: int, folder: Path) -> dict:
     watch = {"every": 2, "budget": 0.5, "out": folder / "log"}
     plain = run(rank, None)
     watched = run(rank, watch)
     clipped = run(rank, {"every": 2, "budget": None, "clip": QKClip(limit=0.02)})
     assert watched[3] is not None
     assert clipped[3] is not None
-    found = {
+    return {
         "same": plain[:2] == watched[:2],
         "called": watched[2],
         "latest": watched[3].latest,
@@ -65,8 +74,6 @@ def main(rank: int, folder: Path) -> None:
         "clipped": clipped[3].latest,
         "clipped_weights": clipped[1],
     }
-    (folder / f"{rank}.json").write_text(json.dumps(found))
-    distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ heads:
 
 or, where another rule is in force, that rule of the same logits; of a rule that reads cosines,
 q̂·k̂ + bias with q̂ and k̂ of length one. The weights of a row with a sink sum to less than one, as in
-the model. Everything is computed in float32 (float64 where the model is), only when it is asked
-for, and only for the first `reach` keys: under a causal mask the first rows of a sequence need few
-columns.
+the model. Everything is computed in float32 (float64 where the model is, or up to the weights of a
+rule that is `wide`), only when it is asked for, and only for the first `reach` keys: under a causal
+mask the first rows of a sequence need few columns.
 """
 
 import math
@@ -26,9 +26,10 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from headgauge.logits import hides, over_groups, promote, through
+from headgauge.logits import hides, over_groups, promote, promoted, through
 from headgauge.models.call_masks import settled
 from headgauge.normalizers import Normalizer
+from headgauge.normalizers.rows import widened
 
 # The interface's order after the module; all else goes by name.
 _POSITIONAL = ("query", "key", "value", "attention_mask")
@@ -69,7 +70,7 @@ class Attention:
     def lengths(self) -> Float[Tensor, "#batch #heads #queries"]:
         """n of every query: how many keys it sees, at least 1."""
         queries, keys = self.shape[2:]
-        kind = torch.promote_types(self.query.dtype, torch.float32)
+        kind = promoted(self.query.dtype)
         if self.mask is not None:
             return through(self.mask[..., :keys]).sum(-1).clamp(min=1).to(kind)
         n = torch.full((1, 1, 1), keys, dtype=kind, device=self.query.device)
@@ -168,7 +169,8 @@ class HeadRows:
             sink = None if self._rule.is_sink else self._sink
             # A token that is generated sees all there is: without a mask its rows cost less.
             everything = self.attention.mask is None and not self.attention.causal
-            return self._rule(self.logits, None if everything else self.visible, sink=sink)
+            weights = self._rule(self.logits, None if everything else self.visible, sink=sink)
+            return weights.to(promoted(self.attention.query.dtype))
         scores = torch.where(self.visible, self.logits, -math.inf)
         if self._sink is not None:
             sink = self._sink.unsqueeze(-1).expand(*scores.shape[:-1], 1)
@@ -191,11 +193,16 @@ class HeadRows:
 
     @property
     def _query(self) -> Tensor:
-        return promote(self.attention.query[self.batch, _among(self.heads), self.start : self.stop])
+        rows = self.attention.query[self.batch, _among(self.heads), self.start : self.stop]
+        return self._in_rules_type(rows)
 
     @property
     def _key(self) -> Tensor:
-        return promote(self._of_kv_heads(self.attention.key)[:, :, : self.reach])
+        return self._in_rules_type(self._of_kv_heads(self.attention.key)[:, :, : self.reach])
+
+    def _in_rules_type(self, tensor: Tensor) -> Tensor:
+        wide = self._rule is not None and self._rule.wide
+        return widened(tensor) if wide else promote(tensor)
 
     @property
     def _sink(self) -> Float[Tensor, "heads 1"] | None:

@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -117,6 +118,7 @@ def _load_copy(folder: Path | None, options: dict[str, Any]) -> tuple[Any, Any] 
 
 
 def _convert(path: Path, held: Held, options: dict[str, Any]) -> tuple[Any, Any]:
+    import gguf
     from transformers import AutoModelForCausalLM, AutoTokenizer, modeling_gguf_pytorch_utils
 
     auto: Any = AutoModelForCausalLM
@@ -125,6 +127,10 @@ def _convert(path: Path, held: Held, options: dict[str, Any]) -> tuple[Any, Any]
     with told_in_one_line(f"cannot read the GGUF file {path}", kind=True), Hooks() as hooks:
         # Its progress bar is drawn whatever logging is set to.
         hooks.put(modeling_gguf_pytorch_utils.__dict__, "tqdm", lambda items, **_: items)
+        # Configuration, weights and tokenizer each read the whole header, and every module makes
+        # the same map of names: seconds every time.
+        for name in ("GGUFReader", "get_tensor_name_map"):
+            hooks.put(gguf.__dict__, name, cache(getattr(gguf, name)))
         with bounded(held, path.name):
             model, info = auto.from_pretrained(path.parent, **where, **_COMPARED, **options)
         _check_weights(info, path.name)

@@ -106,7 +106,9 @@ class Normalizer:
     - `uses_length`: n (or the position) enters the formula;
     - `cosines`: it reads cosines of queries and keys instead of logits, and has a parameter `dim`,
       the size of the head unless it is given;
-    - `is_sink`: its own sink takes the place of one that a model has.
+    - `is_sink`: its own sink takes the place of one that a model has;
+    - `wide`: it makes the last digits of logits large ones, so that logits and weights are computed
+      in fp64 where the device has it.
 
     Its parameters are fields, `limited` where not every number will do; those with a `Fit` can be
     fitted and learned. A rule implements `_weights` and `_jacobian` on prepared rows. A model that
@@ -123,6 +125,7 @@ class Normalizer:
     uses_length: ClassVar[bool] = False
     cosines: ClassVar[bool] = False
     is_sink: ClassVar[bool] = False
+    wide: ClassVar[bool] = False
     jacobian_bound_text: ClassVar[str]
 
     def __post_init__(self) -> None:
@@ -171,6 +174,7 @@ class Normalizer:
         rows = self._prepare(logits, mask, positions)
         if logits.numel() == 0:
             return logits.clone()
+        rows = rows.widened() if self.wide else rows
         if sink is not None:
             return self._weights(rows.with_sink(sink))[..., :-1].to(logits.dtype)
         return self._weights(rows).to(logits.dtype)

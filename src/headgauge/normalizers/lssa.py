@@ -12,6 +12,7 @@ from headgauge.normalizers.rows import Number, Rows
 
 # Below this, log softplus(x) = x − e^x/2 + O(e^{2x}) to the last bit of fp64; above, log x.
 _TAIL, _HEAD = -18.0, 40.0
+_FLAT = 16 * torch.finfo(torch.float32).eps
 _DIM = 64  # where no model says it
 
 
@@ -53,13 +54,18 @@ def _scale(rows: Rows, dim: Number | None) -> Tensor:
 
 
 def _first_stage(rows: Rows, dim: Number | None) -> Tensor:
-    """LSSA as the softmax of log softplus, which neither overflows nor underflows.
+    """LSSA, of cosines as it is written, of anything else as the softmax of log softplus, which
+    neither overflows nor underflows.
 
     Nor does it where c·z would: there log softplus is log c + log z, or on a row that is negative
     altogether c(z − max z), up to the row's constant.
     """
     c = _scale(rows, dim)
     x = rows.seen * c
+    if rows.within(x, _HEAD):
+        raised = rows.fill(torch.logaddexp(x, x.new_zeros(())), 0.0)
+        total = raised.sum(-1, keepdim=True)
+        return raised / (total if rows.dead is None else total.masked_fill(rows.dead, 1.0))
     faint = rows.maximum() * c < _TAIL  # the whole row
     tail = torch.where(faint, rows.scaled(c), x) - x.clamp(max=_TAIL).exp() / 2
     body = x.clamp(_TAIL, _HEAD)
@@ -96,6 +102,7 @@ class LSSAR(Normalizer):
     sparse = True
     uses_length = True
     cosines = True
+    wide = True
     jacobian_bound_text = "none: jumps at a flat row"
 
     dim: Number | None = limited(None, "greater than 1", lambda d: d > 1)
@@ -130,11 +137,12 @@ def _above_average(rows: Rows, first: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """relu(n·A − 1) over its largest value, that value, and which rows are flat.
 
     Divided by the largest before the power, which would otherwise overflow or vanish. What
-    rounding leaves above the average on a flat row is not a preference.
+    rounding leaves above the average on a flat row is not a preference, and vectors that are equal
+    but for their rounding were rounded to fp32 at best, in whatever the rest is computed.
     """
     excess = rows.fill(torch.relu(first * rows.length.unsqueeze(-1) - 1.0), 0.0)
     top = excess.amax(-1, keepdim=True)
-    flat = top <= 16 * torch.finfo(first.dtype).eps
+    flat = top <= _FLAT
     # On a flat row the ratio is not used; all ones keeps its gradient finite.
     safe_top = top.masked_fill(flat, 1.0)
     return torch.where(flat, 1.0, excess / safe_top), safe_top, flat

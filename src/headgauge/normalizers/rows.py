@@ -86,9 +86,7 @@ class Rows:
 
     def widened(self) -> "Rows":
         """The same rows in fp64, where the device has it."""
-        if self.logits.device.type == "mps":
-            return self
-        return Rows(self.logits.double(), self.hidden, self.given_positions, self.sinks)
+        return Rows(widened(self.logits), self.hidden, self.given_positions, self.sinks)
 
     def with_sink(self, sink: PerRow) -> "Rows":
         """The same rows with one more logit each, which is no key; dead rows stay dead."""
@@ -145,6 +143,13 @@ class Rows:
         """The largest visible logit (−inf on a dead row), without gradient."""
         return self.fill(self.logits.detach(), -math.inf).amax(-1, keepdim=True)
 
+    def within(self, values: Tensor, limit: float) -> bool:
+        """Whether all are seen to lie between −limit and limit; False where looking costs much."""
+        if not _may_read(values):
+            return False
+        low, high = values.detach().aminmax()
+        return -limit <= float(low) and float(high) <= limit
+
     def column(self, value: PerRow, label: str) -> float | Float[Tensor, "... 1"]:
         """A parameter ready to meet the logits: a number, or a tensor with a trailing axis of 1."""
         if not isinstance(value, Tensor):
@@ -184,6 +189,11 @@ def prepare(logits: Tensor, mask: Tensor | None = None, positions: Tensor | None
         below = promoted.detach() <= floor
         hidden = below if hidden is None else hidden | below
     return Rows(promoted, hidden, positions)
+
+
+def widened(tensor: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """In fp64, where the device has it."""
+    return tensor.float() if tensor.device.type == "mps" else tensor.double()
 
 
 def _may_read(tensor: Tensor) -> bool:

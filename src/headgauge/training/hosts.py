@@ -126,7 +126,11 @@ class _OfLightning(_Host):
 
 
 if TYPE_CHECKING:
-    TrainerCallback, LightningCallback = _OfTrainer, _OfLightning
+    import transformers
+
+    class TrainerCallback(_OfTrainer, transformers.TrainerCallback): ...
+
+    class LightningCallback(_OfLightning, Any): ...
 
 
 def __getattr__(name: str) -> Any:
