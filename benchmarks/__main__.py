@@ -11,7 +11,17 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import dynamics, effects, engine, fused_statistics, memory, normalizers, scan, swap
+from benchmarks import (
+    dynamics,
+    effects,
+    engine,
+    fused_statistics,
+    memory,
+    monitor,
+    normalizers,
+    scan,
+    swap,
+)
 from benchmarks.timing import Comparison
 
 SUITES: dict[str, Any] = {
@@ -23,6 +33,7 @@ SUITES: dict[str, Any] = {
     "memory": memory,
     "fused_statistics": fused_statistics,
     "dynamics": dynamics,
+    "monitor": monitor,
 }
 
 

@@ -16,6 +16,7 @@ from headgauge.cli.app import app
 from headgauge.registry import measures
 from headgauge.registry.entry import Entry
 from headgauge.scanning.thresholds import DEFAULT, ROLE_LINES
+from headgauge.training import ALARMS
 
 HERE = Path(__file__).parent
 COMMANDS: Mapping[str, Any] = getattr(typer.main.get_command(app), "commands")  # noqa: B009
@@ -66,6 +67,16 @@ def roles() -> str:
     return table(("role", "named where", "where the line comes from", "what it means"), rows)
 
 
+def alarms() -> str:
+    rows = []
+    for name, line in ALARMS.items():
+        entry, side = measures.MEASURES[line.measure], "above" if line.above else "below"
+        of = ", of the layer's median" if line.by_layer else ""
+        what = f"{entry.title.lower()} (`{line.measure}`){of}"
+        rows.append((name, what, f"{side} {line.raised:g}", f"{line.cleared:g}", line.why))
+    return table(("alarm", "looks at", "raised", "cleared at", "why there"), rows)
+
+
 def rules() -> str:
     rows = []
     for rule in map(normalizers.describe, normalizers.names()):
@@ -95,6 +106,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "thresholds": thresholds,
     "roles": roles,
     "tries": tries,
+    "alarms": alarms,
     "rules": rules,
     "glossary": glossary,
 }

@@ -15,11 +15,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask, create_mask
+from torch.nn.functional import pad
 from torch.utils._python_dispatch import _disable_current_modes
 
 from headgauge.engine import Statistics, stats
 from headgauge.engine.fused_statistics import STATISTICS
-from headgauge.engine.sampled_rows import SampledRows, sampled_rows
+from headgauge.engine.sampled_rows import sampled_rows
 from headgauge.logits import Logits, promote, through
 
 TOP_N = 8
@@ -77,8 +78,9 @@ class Call:
         how = {"scaling": z.scaling, "mask": z.mask, "causal": z.causal, "softcap": z.softcap}
         return stats(z.query, z.key, sinks=self.sinks, want=want, **how, **more)
 
-    def row(self, batch: int, at: int) -> SampledRows:
-        """Of one row in every head, what its weights tell."""
+    def row(self, batch: int, at: int) -> tuple[Tensor, Tensor, Tensor]:
+        """One row in every head: its weights, which keys it sees, and their values. The keys are
+        those of the whole call, so that rows of different reach can be put together."""
         own, mask, value = slice(batch, batch + 1), self.logits.mask, self.value
         of_sequence = mask[own] if isinstance(mask, Tensor) and len(mask) > 1 else mask
         z = Logits(
@@ -103,8 +105,10 @@ class Call:
             logits = torch.cat([logits, promote(self.sinks)[:, None]], dim=-1)
         weights = torch.softmax(logits, dim=-1)[:, :reach]
         assert value is not None
-        vectors = value[batch, :, :reach].repeat_interleave(len(weights) // value.shape[1], dim=0)
-        return sampled_rows(weights, visible.expand(weights.shape), vectors, TOP_N)
+        vectors = value[batch].repeat_interleave(len(weights) // value.shape[1], dim=0)
+        beyond = 0, self.logits.shape[3] - reach
+        visible = visible.expand(weights.shape)
+        return pad(weights, beyond), pad(visible, beyond), vectors
 
     @property
     def _device(self) -> torch.device:
@@ -158,9 +162,11 @@ def _sampled(call: Call, rows: int, generator: torch.Generator) -> dict[str, Per
         drawn = [each for each, left_out in zip(drawn, hidden, strict=True) if not left_out]
     if call.value is None or not drawn:
         return {}
-    found = [call.row(*each) for each in drawn]
-    names = SampledRows._fields
-    return {name: torch.stack([getattr(row, name) for row in found], -1)[None] for name in names}
+    # All rows at once: the root of each is found by a few small steps, which wait for Python.
+    each_row = (call.row(*each) for each in drawn)
+    weights, visible, vectors = map(torch.stack, zip(*each_row, strict=True))
+    found = sampled_rows(weights, visible, vectors, TOP_N)._asdict()
+    return {name: each.T[None] for name, each in found.items()}
 
 
 def _detached(value: Any) -> Any:
