@@ -81,12 +81,15 @@ def test_a_spike_and_what_is_not_finite_are_seen_in_a_short_line():
     assert sparkline(np.array([1.0]), 10) == "▅"
 
 
-def test_many_alarms_are_counted_and_none_is_said(tmp_path: Path):
+def test_alarms_have_a_line_for_each_kind_and_their_letters_on_the_map(tmp_path: Path):
     with LogWriter(tmp_path / "many", HEADER) as writer:
-        kinds = [alarm(1, head, name=f"kind {kind}") for kind in range(6) for head in (0, 1)]
-        writer.write(record(1, alarms=kinds))
-    assert "and 4 more alarms" in shown(tmp_path / "many", 80)
-    assert "! kind 3 in L1H1" in shown(tmp_path / "many", 80)
+        names = ("saturation", "entropy collapse", "of mine")
+        writer.write(record(1, alarms=[alarm(1, 0, name=name) for name in names]))
+        writer.write(record(2, alarms=[alarm(2, 1, name="saturation")]))
+    lines = shown(tmp_path / "many", 80).splitlines()
+    assert "S saturation in 2 heads, the last L1H1: 102 at step 2" in lines
+    assert "! of mine in L1H0: 101 at step 1" in lines
+    assert "1 E!SS██" in lines
     with LogWriter(tmp_path / "none", HEADER) as writer:
         writer.write(record(1))
         assert "no alarm\n" in shown(tmp_path / "none", 80)

@@ -24,7 +24,7 @@ VIRIDIS = (
 )
 _SHADES, _BARS = "·░▒▓█", "▁▂▃▄▅▆▇█"
 _NOTHING, _BROKEN = " ", "!"  # no number; one that is not finite
-_ALARMS, _NOTES = 8, 3  # that are named
+_NOTES = 3  # that are shown
 _CELL = 3  # columns at most
 _NARROWEST, _WIDEST = 8, 60  # columns of a line
 # What is drawn as a line: title, measure, and which of all heads.
@@ -76,17 +76,20 @@ def _opening(log: Thinned, ago: float) -> Iterator[Text]:
 
 
 def _alarms(present: Sequence[Raised], raised: int) -> Iterator[Text]:
+    """A line for each kind, the latest first; which heads they are the map shows."""
     if not present:
         yield Text(f"no alarm now ({raised} so far)" if raised else "no alarm", style="green")
-        return
-    latest = sorted(present, key=lambda each: each.step, reverse=True)
-    for each in latest[:_ALARMS]:
-        value = "" if each.value is None else f" {each.value:.3g}"
-        where = head(each.layer, each.head)
-        told = f"{alarm(each.alarm).letter} {each.alarm} in {where}:{value} at step {each.step}"
+    kinds: dict[str, list[Raised]] = {}
+    for each in sorted(present, key=lambda each: each.step, reverse=True):
+        kinds.setdefault(each.alarm, []).append(each)
+    for kind, (last, *others) in kinds.items():
+        where, value = (
+            head(last.layer, last.head),
+            "" if last.value is None else f"{last.value:.3g} ",
+        )
+        many = f"{len(others) + 1} heads, the last " if others else ""
+        told = f"{alarm(kind).letter} {kind} in {many}{where}: {value}at step {last.step}"
         yield Text(told, style="bold red")
-    if len(latest) > _ALARMS:
-        yield Text(f"and {len(latest) - _ALARMS} more alarms", style="bold red")
 
 
 def _trends(log: Thinned, measure: str, width: int) -> Iterator[Text]:
@@ -148,7 +151,10 @@ def _map(log: Thinned, measure: str, width: int, colours: bool) -> Iterator[Text
         yield Text("not logged", style="dim")
         return
     low, high = _ends(log, measure)
-    letters = {(each.layer, each.head): alarm(each.alarm).letter for each in log.present.values()}
+    letters: dict[tuple[int | None, int | None], str] = {}
+    for each in sorted(log.present.values(), key=lambda each: each.alarm):
+        at = each.layer, each.head
+        letters[at] = letters.get(at, "") + alarm(each.alarm).letter
     most = max(layer["heads"] for layer in log.header["layers"])
     label = len(str(len(log.header["layers"]) - 1)) + 1
     cell = max(1, min(_CELL, (width - label) // most))
@@ -195,13 +201,13 @@ def _numbers(heads: range, label: int, cell: int) -> Text:
 
 def _cell(share: float | None, letter: str, cell: int, colours: bool) -> Text:
     if share is None:
-        return Text(f"{letter or '×':<{cell}}", style="bold red" if letter else "dim")
+        return Text(f"{letter or '×':<{cell}}"[:cell], style="bold red" if letter else "dim")
     if not colours:
         shade = _SHADES[min(int(share * len(_SHADES)), len(_SHADES) - 1)]
         return Text((letter + shade * cell)[:cell])
     colour = VIRIDIS[round(share * (len(VIRIDIS) - 1))]
     ink = "black" if share > 0.55 else "white"
-    return Text(f"{letter:<{cell}}", style=Style(bgcolor=f"#{colour}", color=ink, bold=True))
+    return Text(f"{letter:<{cell}}"[:cell], style=Style(bgcolor=f"#{colour}", color=ink, bold=True))
 
 
 def _legend(low: float, high: float, measure: str, label: int, colours: bool) -> Text:

@@ -155,7 +155,7 @@ function trainedView(given, { what, part }, scaleOf) {
   const at = takenIn(given.measures[what], part);
   const now = given.measures[what].last[at];
   const raised = raisedAt(given, part);
-  const alarms = (number) => [...(raised.get(number) || [])];
+  const alarms = (number) => [...(raised.get(number) || [])].sort();
   const measure = wordsOf(what);
   const title = `${measure.title} at step ${given.steps[at]}`;
   const colour = (number) => scaleOf.colour(now[number]);
@@ -166,10 +166,11 @@ function trainedView(given, { what, part }, scaleOf) {
     value: (number) => now[number],
     colour,
     text: (number) => [`${measure.title}: ${shown(number)}`, ...alarms(number)].join('; '),
-    // A cell with an alarm keeps its colour and gets the alarm's letter.
+    // A cell with alarms keeps its colour and gets their letters.
     stripes: (number) => {
-      const letter = alarms(number).map((each) => given.letters[each]).join('');
-      return letter ? [{ letter, colour: colour(number), ink: inkOn(colour(number)) }] : null;
+      const look = { colour: colour(number), ink: inkOn(colour(number)) };
+      const marks = alarms(number).map((each) => ({ letter: given.letters[each], ...look }));
+      return marks.length ? marks : null;
     },
     legend: el(
       'div',
