@@ -16,7 +16,13 @@ def call(implementation: str, queries: int = 5, **more: Any) -> dict[str, Any]:
 
 
 def test_names_tell_the_kind():
-    names = ["eager", "sdpa", "flash_attention_2", "kernels-community/flash-attn3", "flex_attention"]
+    names = [
+        "eager",
+        "sdpa",
+        "flash_attention_2",
+        "kernels-community/flash-attn3",
+        "flex_attention",
+    ]
     kinds = ["eager", "sdpa", "flash", "flash", "flex"]
     assert list(map(kind_of, names)) == kinds
     assert kind_of("mine") is None

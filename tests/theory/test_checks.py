@@ -26,6 +26,8 @@ GIVEN: dict[str, Any] = {
     "nodes": 40, "temperature": 0.5, "epsilon": 0.1, "r": 0.5, "separation": 0.3,
     "separability": 0.8, "coverage": 0.9, "level": 0.05, "alpha": 1.5, "density": 1.0, "s": 1.0,
     "lead": 1.5, "weight": 0.5, "lowest": 0.5, "highest": 2.0, "a": 1.0,
+    **dict.fromkeys(("one", "two", "above", "below", "sharp", "mean", "normalizer", "largest",
+                     "sink"), ROWS[:, 0]), "beta": 1.0, "c": 4.0, "h": 0.1,
 }  # fmt: skip
 # Of which one is refused by every function that takes it.
 REFUSED: dict[str, list[Any]] = {

@@ -10,7 +10,6 @@ from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 import headgauge
-from conftest import batches, llama, plain_loss  # of this folder
 from headgauge.training import QKClip
 from training.conftest import batches, llama, plain_loss
 

@@ -28,7 +28,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headgauge.theory.checks import PerKey, PerRow, check_keys, check_positive
+from headgauge.theory.checks import PerKey, PerRow, check_keys, check_positive, check_whole
 
 
 def log_sum_exp(logits: PerKey, beta: float = 1.0) -> PerRow:
@@ -64,10 +64,11 @@ def largest_logit(sharp: PerRow, c: float) -> PerRow:
     return sharp / c
 
 
-def largest_logit_error(keys: int, c: float) -> float:
-    """log(n)/c."""
+def largest_logit_error(length: int, c: float) -> float:
+    """log(n)/c for a row of n = `length` keys."""
+    check_whole("length", length, 1)
     check_positive("c", c)
-    return math.log(keys) / c
+    return math.log(length) / c
 
 
 def largest_weight(largest: PerRow, normalizer: PerRow) -> PerRow:
