@@ -63,11 +63,11 @@ def run(rounds: int) -> Iterator[Cost]:
             name: partial(way, query, key) for name, way in WAYS.items() if name != "nothing"
         }
         seconds = _seconds(ways, max(2, rounds * 1024 // length))
-        nothing, stats, materialised = (
-            _peak(name, length) for name in ("nothing", "stats", "materialised")
-        )
-        peaks = stats - nothing, materialised - nothing
-        yield Cost(f"L = {length}", length, *(seconds[name] for name in ways), *peaks)
+        nothing = _peak("nothing", length)
+        peaks = {
+            f"{name}_memory": _peak(name, length) - nothing for name in ("stats", "materialised")
+        }
+        yield Cost(f"L = {length}", length, **seconds, **peaks)
 
 
 def _given(length: int) -> tuple[Tensor, Tensor]:
