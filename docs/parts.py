@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -77,6 +78,21 @@ def alarms() -> str:
     return table(("alarm", "looks at", "raised", "cleared at", "why there"), rows)
 
 
+def trainings() -> str:
+    """The runs of examples/training.py, as the pages speak of them."""
+    found = json.loads((HERE.parent / "examples" / "training.json").read_text())
+    rows = []
+    for name, run in found.items():
+        loss = f"{run['last']:.2f}", f"{run['unseen']:.2f}", f"{run['max_logit']:.0f}"
+        alarms = (
+            f"{each['first']} ({each['heads']})" if each else "–" for each in run["alarms"].values()
+        )
+        shown = (str(run[way] or "–") for way in ("rising", "behind"))
+        rows.append((name.replace("-", ", seed "), *loss, *alarms, *shown))
+    titles = ("run", "loss at the end", "on unseen text", "largest logit")
+    return table((*titles, *ALARMS, "loss rises", "loss is behind"), rows)
+
+
 def rules() -> str:
     rows = []
     for rule in map(normalizers.describe, normalizers.names()):
@@ -107,6 +123,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "roles": roles,
     "tries": tries,
     "alarms": alarms,
+    "trainings": trainings,
     "rules": rules,
     "glossary": glossary,
 }

@@ -6,11 +6,13 @@
     headgauge scan --matrix L14H5 only matrix.png
     headgauge reproduce           paper.png
     headgauge simulate            dynamics.png
+    examples/training.py          training.png, from the folder of all its logs
 
 The scan of start-here.md comes last, because a later run replaces the pictures of an earlier. The
 page is opened in Chromium (`make browser`), with the head that start-here.md speaks of.
 """
 
+import json
 import shutil
 import sys
 import tempfile
@@ -18,12 +20,17 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
 from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 import headgauge
+from headgauge.registry.entry import BLUE, GREEN, RED
 from headgauge.scanning import ScanResult
+from headgauge.training import ALARMS, TrainingLog
 
 IMAGES = Path(__file__).parent / "images"
 HEAD = (18, 7)
@@ -33,6 +40,9 @@ COPIED = ("heads", "roles", "effect", "effects", "curves", "depth", "paper", "dy
 
 
 def take(folder: Path) -> None:
+    if (folder / "results.json").is_file():
+        trainings(folder)
+        return
     run = headgauge.read_run(folder)
     page, *_ = headgauge.draw(run)
     if isinstance(run, ScanResult) and "matrices" in run.tables:
@@ -54,6 +64,38 @@ def take(folder: Path) -> None:
             screenshots(page.resolve().as_uri(), taken)
             for shot in taken.values():
                 keep(shot, IMAGES / shot.name)
+
+
+def trainings(folder: Path) -> None:
+    """Loss, largest logit and smallest entropy share of every run of the example."""
+    figure, panels = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
+    for kind, colour in (("stable", BLUE), ("pushed", RED), ("clipped", GREEN)):
+        for at, log in enumerate(map(TrainingLog.load, sorted(folder.glob(f"{kind}-*")))):
+            losses = json.loads((log.folder / "losses.json").read_text())["losses"]
+            smooth = np.convolve(losses, np.ones(20) / 20, "valid")
+            over = log.heads().group_by("step", maintain_order=True)
+            heads = over.agg(pl.col("max_logit").max(), pl.col("entropy_share").min())
+            look = {"color": colour, "linewidth": 1.4, "linestyle": "-" if at else ":"}
+            panels[0].plot(np.arange(20, len(losses) + 1), smooth, label=kind, **look)
+            panels[1].plot(heads["step"], heads["max_logit"], **look)
+            panels[2].plot(heads["step"], heads["entropy_share"], **look)
+    titles = (
+        "loss, mean of 20 steps, nats",
+        "largest logit of all heads",
+        "smallest entropy share",
+    )
+    for panel, title in zip(panels, titles, strict=True):
+        panel.set_title(title, fontsize=10, loc="left")
+        panel.set_xlabel("step")
+        panel.spines[["top", "right"]].set_visible(False)
+    for panel, alarm in ((panels[1], "logit growth"), (panels[2], "entropy collapse")):
+        panel.set_yscale("log")
+        panel.axhline(ALARMS[alarm].raised, color="black", linewidth=0.8, linestyle="--")
+    known = dict(zip(*panels[0].get_legend_handles_labels()[::-1], strict=True))
+    panels[0].legend(known.values(), known)
+    with tempfile.TemporaryDirectory() as place:
+        figure.savefig(shot := Path(place, "training.png"), dpi=110)
+        keep(shot, IMAGES / shot.name)
 
 
 def screenshots(address: str, targets: Mapping[str, Path]) -> None:
