@@ -42,28 +42,30 @@ ALARMS = {
         "entropy_share",
         0.02,
         0.05,
-        "a head whose rows have 2 % of the entropy they could have looks at one key in nearly "
-        "every row. No line is published; heads of trained models stay above it",
+        "a head with 2 % of the entropy that its rows could have looks at one key in nearly every "
+        "row. No line is published; of 270 heads of a trained model (SmolLM2-135M) 2 are below it, "
+        "which look at one key by trade, and all others above 0.1",
     ),
     "logit growth": Line(
         "max_logit",
         100.0,
         80.0,
-        "where Kimi K2 clips: beyond it the logits of a row differ by more than bf16 can tell",
+        "where Kimi K2 clips. A trained model (SmolLM2-135M) has no logit above 19",
     ),
     "saturation": Line(
         "largest_weight",
         0.98,
         0.95,
-        "at a mean largest weight of p the Jacobian's norm is at most 2p(1 − p): 4 % of one, and "
-        "hardly a gradient comes back through the softmax",
+        "where the largest weight is p the Jacobian's norm is at most 2p(1 − p), at 0.98 less than "
+        "a tenth of its limit: hardly a gradient comes back through the softmax. The same 2 heads "
+        "of 270 are above it, and no other above 0.9",
     ),
     "dead head": Line(
         "output_norm",
         0.01,
         0.03,
-        "a head that puts out a hundredth of what its neighbours do, be it that it rests on a key "
-        "whose value is nothing or that its values are gone",
+        "a head that puts out a hundredth of what is usual in its layer, be it that it rests on a "
+        "key whose value is nothing or that its values are gone; 0.35 is the least in the same 270",
         by_layer=True,
     ),
 }

@@ -27,7 +27,7 @@ from torch import Tensor
 from headgauge.errors import LARGEST, InputError, check_whole
 from headgauge.training.alarms import Alarm, Alarms, Line, OnAlarm
 from headgauge.training.attention import TOP_N, Call, apart, measured
-from headgauge.training.buffers import Tally, rank, reduce_peaks
+from headgauge.training.buffers import Layer, Tally, rank, reduce_peaks
 from headgauge.training.clipping import Clipper, QKClip
 from headgauge.training.cost import Clock
 from headgauge.training.recording import Recorder
@@ -116,15 +116,22 @@ class Monitor:
             raise InputError("this monitor is closed")
         self.steps = self.steps + 1 if step is None else int(step)
         logged = self._logs and bool(self._watching.counted)
-        with self._clock.ours(), apart():
-            if self._logs and not logged:
-                self._unseen()
-            if logged or self._clips:
-                self._finish(logged, loss)
+        changed: list[Alarm] = []
+        if self._logs and not logged:
+            self._unseen()
+        elif logged:
+            with self._clock.ours(), apart():
+                changed = self._record(loss)
+        elif self._clips:
+            with apart():
+                layers = self._tally.all(self._watching.heads())
+                reduce_peaks(layers)
+                self._clip(layers)
         own = self._clock.step()
         if logged:
             self._recorder.ended(own)
         self._arm()
+        self._alarms.tell(changed)
         return logged
 
     def see(
@@ -185,31 +192,32 @@ class Monitor:
 
     def _seen(self, layer: int, call: Call, first: bool) -> None:
         """An attention call, inside the forward pass; the first of its layer is for the log."""
-        with self._clock.ours(), apart():
-            tally = self._tally.layer(layer, call.heads[0])
-            top = None
-            if first:
+        tally = self._tally.layer(layer, call.heads[0])
+        if first:
+            with self._clock.ours(), apart():
                 drawn = (self._seed, self.steps, layer, rank())
                 found = measured(call, self._rows, _generator(*drawn))
                 tally.add(found)
                 top = found["max_logit"]
-            if self._clips:
-                top = call.statistics(("max_logit",)).max_logit if top is None else top
-                tally.add_peaks(top)
-
-    def _finish(self, logged: bool, loss: Loss) -> None:
-        """After a step of which something was asked."""
-        layers = self._tally.all(self._watching.heads())
-        if logged:
-            self._recorder.reduce(layers, self._clock.typical)
         else:
-            reduce_peaks(layers)
+            with apart():
+                top = call.statistics(("max_logit",)).max_logit
+        if self._clips:
+            tally.add_peaks(top)
+
+    def _record(self, loss: Loss) -> list[Alarm]:
+        """After a logged step; the alarms that changed."""
+        layers = self._tally.all(self._watching.heads())
+        self._recorder.reduce(layers, self._clock.typical)
+        self._clip(layers)
+        told = loss() if callable(loss) else loss
+        self.latest, changed = self._recorder.record(self.steps, told, layers)
+        self._due = (self.steps // self.every + 1) * self.every
+        return changed
+
+    def _clip(self, layers: list[Layer]) -> None:
         if self._clips and self._clipper is not None:
             self._recorder.clip(self._clipper.clip([each.peaks for each in layers]))
-        if logged:
-            told = loss() if callable(loss) else loss
-            self.latest = self._recorder.record(self.steps, told, layers)
-            self._due = (self.steps // self.every + 1) * self.every
 
     def _unseen(self) -> None:
         """A step that was to be logged, and nothing was seen."""

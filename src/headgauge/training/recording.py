@@ -8,7 +8,7 @@ from torch import Tensor
 
 from headgauge.errors import InputError
 from headgauge.models.circuits import InputRows
-from headgauge.training.alarms import Alarms
+from headgauge.training.alarms import Alarm, Alarms
 from headgauge.training.buffers import Layer, Rows, rank, reduce, rows_of
 from headgauge.training.cost import Interval
 from headgauge.training.log import LogWriter
@@ -63,8 +63,10 @@ class Recorder:
         time."""
         self._times = reduce(layers, [typical, self._cost])
 
-    def record(self, step: int, loss: float | Tensor | None, layers: list[Layer]) -> dict[str, Any]:
-        """What is known after a logged step; writes its line and tells of alarms."""
+    def record(
+        self, step: int, loss: float | Tensor | None, layers: list[Layer]
+    ) -> tuple[dict[str, Any], list[Alarm]]:
+        """What is known after a logged step, and the alarms that changed; writes its line."""
         share = self._fitted(*self._times)
         heads = rows_of(layers)
         found = self._spectra_of(step)
@@ -81,8 +83,7 @@ class Recorder:
         if self._out is not None and rank() == 0:
             self._log = self._log or LogWriter(self._out, self._header())
             self._log.write(made)
-        self._alarms.tell(changed)
-        return made
+        return made, changed
 
     def ended(self, seconds: float) -> None:
         """What the logged step cost in all."""
