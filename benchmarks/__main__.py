@@ -59,7 +59,10 @@ def main() -> None:
         with console.status("") as status:
             for result in suite.run(options.rounds):
                 results.append(result)
-                status.update(f"{name}: {result.what}, {result.ratio:.1f}×")
+                told = f"{name}: {result.what}, {result.ratio:.3g}×"
+                status.update(told)
+                if not console.is_terminal:  # a log has what was measured before something fails
+                    print(told, file=sys.stderr, flush=True)
         document[name] = {
             "setting": suite.setting(),
             "results": [asdict(r) | {"ratio": r.ratio, "met": r.met} for r in results],

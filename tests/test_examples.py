@@ -5,11 +5,13 @@ import importlib
 import importlib.util
 import pkgutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import headgauge
+from headgauge.training import TrainingLog
 
 MODULES = [
     info.name
@@ -27,7 +29,7 @@ def test_docstring_examples():
     assert tried >= 4
 
 
-def example(name):
+def example(name: str) -> Any:
     """What is run as a script finds what is beside it."""
     path = Path(__file__).parents[1] / "examples" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"examples_{name}", path)
@@ -38,6 +40,12 @@ def example(name):
         patch.syspath_prepend(path.parent)
         spec.loader.exec_module(module)
     return module
+
+
+def steps(folder):
+    log = headgauge.read_run(folder)
+    assert isinstance(log, TrainingLog)
+    return log.steps()
 
 
 def test_checkpoints_of_a_training_can_be_compared(tmp_path):
@@ -57,7 +65,7 @@ def test_a_training_is_judged(tmp_path):
     assert list(found) == ["stable-0", "pushed-0", "clipped-0"]
     assert found["stable-0"]["behind"] is None
     assert found["pushed-0"]["last"] != found["stable-0"]["last"]
-    assert headgauge.read_run(tmp_path / "pushed-0").steps()["step"].to_list() == [1, 2, 4, 6]
+    assert steps(tmp_path / "pushed-0")["step"].to_list() == [1, 2, 4, 6]
     before = (tmp_path / "pushed-0" / "log.jsonl").stat().st_mtime_ns
     assert training.run_all(tmp_path, [0], steps=6, layers=1) == found  # nothing is made twice
     assert (tmp_path / "pushed-0" / "log.jsonl").stat().st_mtime_ns == before
@@ -80,13 +88,13 @@ def test_the_same_with_trainer(tmp_path):
     logged = [each for each in history if "headgauge/max_logit" in each]
     assert [each["step"] for each in logged] == [1, 10]
     assert any("loss" in each for each in history)
-    assert headgauge.read_run(tmp_path / "trainer").steps()["step"].to_list() == [1, 10]
+    assert steps(tmp_path / "trainer")["step"].to_list() == [1, 10]
 
 
 @pytest.mark.filterwarnings("ignore")  # Lightning's own, of workers and of what it takes over
 def test_the_same_with_lightning(tmp_path):
     pytest.importorskip("lightning")
     example("training_with_lightning").train(tmp_path, steps=11, length=16, layers=1)
-    found = headgauge.read_run(tmp_path / "lightning").steps()
+    found = steps(tmp_path / "lightning")
     assert found["step"].to_list() == [1, 10]
     assert found["loss"][1] < found["loss"][0]

@@ -8,7 +8,7 @@ from headgauge.paper.result import Reproduction
 from headgauge.remedies import Remedies
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
-from headgauge.training.log_reading import TrainingLog
+from headgauge.training.log.reading import TrainingLog
 from headgauge.validation import Validation
 
 

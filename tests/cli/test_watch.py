@@ -91,7 +91,7 @@ def test_the_page_and_its_figures(cli: Any, tmp_path: Path) -> None:
     assert {"training.png", "measures.svg", "heads.png"} <= drawn
     log = headgauge.read_run(tmp_path)
     assert isinstance(log, TrainingLog)
-    assert "5 heads; steps 10 to 120" in log._repr_html_()
+    assert "5 heads; steps 10 to 120" in str(log._repr_html_())
     changed = tmp_path / "t.toml"
     changed.write_text("")
     code, _, err = cli("report", str(tmp_path), "--thresholds", str(changed))

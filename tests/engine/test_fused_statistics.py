@@ -1,6 +1,7 @@
 """`headgauge.stats` against the weights written out in float64."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -92,7 +93,7 @@ def test_errors_against_float64(kind, size, way, monkeypatch):
     found, wanted = stats(**given(dense), listed=LISTED), right(dense)
     del wanted["weights"]
     limit = 2e-5 + 6e-7 * size  # a float32 of that size is rounded by 6e-8 of it
-    limits = dict.fromkeys(wanted, limit)
+    limits: dict[str, float] = dict.fromkeys(wanted, limit)
     if way == "difference":
         limits["entropy"] = 3e-3
     for name, most in limits.items():
@@ -130,7 +131,8 @@ def test_no_matrix_of_queries_and_keys_is_made():
     query = torch.randn(1, 4, length, dim).bfloat16()
     key, keep = query[:, :2], torch.ones(1, 1, 1, length, dtype=torch.bool)
     whole = 4 * length * length  # bytes of one head's, in float32
-    for more, share in (({}, 40), ({"mask": keep}, 40), ({"softcap": 5.0}, 4)):
+    ways: list[tuple[dict[str, Any], int]] = [({}, 40), ({"mask": keep}, 40), ({"softcap": 5.0}, 4)]
+    for more, share in ways:
         with Largest() as largest:
             stats(query, key, causal=True, listed=[0], **more)
         assert 0 < largest.most <= whole / share

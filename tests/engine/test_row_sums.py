@@ -1,6 +1,7 @@
 """Kernels and blocks of rows agree, and both with float64."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -18,7 +19,7 @@ def right(dense: Dense) -> Sums:
     return Sums(torch.zeros(1, 1, 1), one, mean, two, z.amax(-1), raw.amax(-1))
 
 
-def whole(made: Sums) -> dict[str, torch.Tensor | None]:
+def whole(made: Sums) -> dict[str, Any]:
     """With the offset back in its place."""
     times = {"one": 1, "mean": 1, "two": 2, "top": 1, "raw_top": 0}
     found = {name: getattr(made, name) for name in times}

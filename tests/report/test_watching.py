@@ -13,7 +13,7 @@ from headgauge.report import watching
 from headgauge.report.page.document import asset
 from headgauge.report.watching import Watched, sparkline
 from headgauge.training import LogWriter
-from headgauge.training.following import Followed
+from headgauge.training.log.following import Followed
 from training.logs import HEADER, alarm, record, write_log
 
 

@@ -102,9 +102,9 @@ def test_every_row_of_one_micro_batch_counts_once(case, monkeypatch):
     make, loss, _, micro = CASES[case]
     seen = []
 
-    def counted(call, rows, generator):
+    def counted(call):
         seen.append(call.logits.query)
-        return measured(call, rows, generator)
+        return measured(call)
 
     monkeypatch.setattr("headgauge.training.monitor.measured", counted)
     several = [batches(micro)]

@@ -14,6 +14,8 @@ _LONG = 60.0  # seconds from which on a run tells what it will need
 def run(model: str, asked: CompareOptions) -> None:
     """One model: the loss and every head's measures under each rule."""
     from headgauge.comparison import rules
+    from headgauge.comparison.rules_needs import rules_estimate
+    from headgauge.measure.estimates import estimate
     from headgauge.report.figures import draw
 
     notes = stderr(asked.quiet)
@@ -24,13 +26,12 @@ def run(model: str, asked: CompareOptions) -> None:
     names = plan.identity["model"]["name"], plan.text.name
     place = Path(asked.out or default_folder("compare", plan.identity, *names))
     opening(plan, place, notes, [plan])
-    needed = rules.rules_estimate(plan)
     if asked.estimate:
-        results.show_estimate(needed, asked.json_output)
+        results.show_estimate(rules_estimate(plan), asked.json_output)
         return
     works_in(place)
-    if needed.seconds > _LONG:
-        notes.print(f"needs  about {results.needs(needed)}", style="dim")
+    if estimate(plan).seconds > _LONG:  # at once, and at least
+        notes.print(f"needs  about {results.needs(rules_estimate(plan))}", style="dim")
     with share_bar("comparing", notes) as progress:
         found = rules.run_rules(plan, place, progress)
     with notes.status("drawing"):

@@ -41,7 +41,7 @@ def scan_document(result: "ScanResult", target: int | None, worst: bool) -> dict
 def watch_document(watched: "Watched") -> dict[str, Any]:
     """What is not finite is the text "nan", "inf" or "-inf", as in the log."""
     from headgauge.runs.json_files import plain
-    from headgauge.training.words import by_layer, caption, finding, spread
+    from headgauge.training.log.words import by_layer, caption, finding, spread
 
     log, measure = watched.log, watched.measure
     found = {

@@ -35,8 +35,8 @@ def command(
     from headgauge.cli.documents import watch_document
     from headgauge.registry.training import TRAINED_ORDER
     from headgauge.report.watching import Watched
-    from headgauge.training.following import Followed
-    from headgauge.training.words import spoken_of
+    from headgauge.training.log.following import Followed
+    from headgauge.training.log.words import spoken_of
 
     if measure is not None and measure not in TRAINED_ORDER:
         raise InputError(f"no measure named {measure!r}; there are {', '.join(TRAINED_ORDER)}")

@@ -21,8 +21,6 @@ from headgauge import models
 from headgauge.comparison.rules_fits import calibration, fit_passes, fits_table, planned_rules
 from headgauge.comparison.rules_result import FITTED, RuleComparison, over_windows
 from headgauge.errors import InputError, whole, wholes
-from headgauge.measure.estimates import Estimate, estimate, pass_seconds
-from headgauge.measure.pass_times import ROUNDS
 from headgauge.measure.placed import PlacedRule, put
 from headgauge.measure.plan import Model, Plan, make_plan, source_of
 from headgauge.measure.reading import Seen, Tokens, look_at
@@ -161,10 +159,3 @@ def _fit_share(plan: Plan) -> float:
     """About how much of the work the fits are."""
     fits, rules = fit_passes(plan), len(planned_rules(plan))
     return fits / (fits + (4 + 12 * rules) * len(plan.units))
-
-
-def rules_estimate(plan: Plan) -> Estimate:
-    """What a comparison needs: the measured passes, the fits and the timed passes."""
-    found, length, rules = estimate(plan), plan.settings.length, len(planned_rules(plan))
-    passes = fit_passes(plan) + ROUNDS * (2 + rules)
-    return replace(found, seconds=found.seconds + passes * pass_seconds(plan, length))

@@ -4,7 +4,7 @@ Units go through joblib (see `headgauge.workers`). With a folder each is written
 a run that is started again in the same folder does what is left.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,11 +98,7 @@ def _run(
     jobs: int,
     progress: Progress | None,
 ) -> Iterator[runs.UnitTables]:
-    tasks = {unit.key: replace(plan.task(unit), once=once) for unit in units}
-    if any(task.judged and task.roles for task in tasks.values()):
-        bos = plan.edges.bos
-        facts = known_heads(plan.loaded, bos.id if bos.put else None, plan.settings)
-        tasks = {key: replace(task, facts=facts) for key, task in tasks.items()}
+    tasks = with_facts(plan, {unit.key: replace(plan.task(unit), once=once) for unit in units})
     costs = {unit.key: _cost(unit, tasks[unit.key]) for unit in units}
     total, done = sum(costs.values()), 0.0
 
@@ -120,6 +116,15 @@ def _run(
         if progress is not None:
             progress(done / total)
         yield tables
+
+
+def with_facts(plan: Plan, tasks: Mapping[runs.UnitKey, Task]) -> dict[runs.UnitKey, Task]:
+    """Tasks with what they need to know of the heads before, where one of them does."""
+    if not any(task.judged and task.roles for task in tasks.values()):
+        return dict(tasks)
+    bos = plan.edges.bos
+    facts = known_heads(plan.loaded, bos.id if bos.put else None, plan.settings)
+    return {key: replace(task, facts=facts) for key, task in tasks.items()}
 
 
 def _cost(unit: Unit, task: Task) -> float:

@@ -32,7 +32,7 @@ from headgauge.report.training import training_figures
 from headgauge.report.validation_figure import validation_figure
 from headgauge.scanning.result import ScanResult
 from headgauge.simulation.result import SOURCE, Simulation
-from headgauge.training.log_reading import TrainingLog
+from headgauge.training.log.reading import TrainingLog
 from headgauge.validation import Validation
 
 Makers = dict[str, Callable[[], Figure | Drawn]]

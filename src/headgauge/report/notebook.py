@@ -29,7 +29,7 @@ from headgauge.report.validation_tables import validation_tables
 from headgauge.scanning.result import ScanResult
 from headgauge.shown import HTML
 from headgauge.simulation.result import Simulation
-from headgauge.training.log_reading import TrainingLog
+from headgauge.training.log.reading import TrainingLog
 from headgauge.validation import Validation
 
 _WORST = 10

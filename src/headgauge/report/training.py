@@ -4,8 +4,8 @@
     measures  every measure over steps: the smallest, the median and the largest of all heads
     heads     every head when it was last seen
 
-A long log is drawn in parts (`training.thinning`), of which a line shows the last, and a band or
-the outer lines the extremes.
+A long log is drawn in parts (`training.log.thinning`), of which a line shows the last, and a band
+or the outer lines the extremes.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from headgauge.report.figure import Axis, Figure, Mark, Panel, Sentence, Series
 from headgauge.report.head_grid import HeadGrid, cells, head_grid
 from headgauge.report.head_maps import heat_map, map_figure
 from headgauge.runs.schema import HEAD
-from headgauge.training.thinning import Thinned
+from headgauge.training.log.thinning import Thinned
 
 _MAPS = ("entropy_share", "max_logit", "separability", "jacobian_norm", "sink_weight")
 

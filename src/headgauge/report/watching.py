@@ -14,8 +14,8 @@ from rich.text import Text
 
 from headgauge.registry.measures import MEASURES, number
 from headgauge.registry.training import alarm
-from headgauge.training.thinning import Raised, Thinned
-from headgauge.training.words import head
+from headgauge.training.log.thinning import Raised, Thinned
+from headgauge.training.log.words import head
 
 # As the page has them (colours.js).
 VIRIDIS = (

@@ -5,8 +5,7 @@
     headgauge.training.LightningCallback(every=50, out="logs/mine")          # Lightning
     headgauge.training.TrainingLog.load("logs/mine")                         # what was logged
 
-`log_lines` has the form of a log, `log` writes it, `log_reading` reads it, `thinning` makes a few
-parts of one that is long, `following` looks at one again and again while it grows. Everything is
+What is here measures a training and acts on it, `log/` keeps what was measured. Everything is
 imported when it is first used: who reads a log needs no torch.
 """
 
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
     from headgauge.training.alarms import ALARMS, Alarm, Line
     from headgauge.training.clipping import QKClip
     from headgauge.training.hosts import LightningCallback, TrainerCallback
-    from headgauge.training.log import LogWriter, TrainingLog
+    from headgauge.training.log.reading import TrainingLog
+    from headgauge.training.log.writing import LogWriter
     from headgauge.training.monitor import Monitor
 
 _PLACES = {
@@ -25,11 +25,11 @@ _PLACES = {
     "Alarm": "alarms",
     "Line": "alarms",
     "LightningCallback": "hosts",
-    "LogWriter": "log",
+    "LogWriter": "log.writing",
     "Monitor": "monitor",
     "QKClip": "clipping",
     "TrainerCallback": "hosts",
-    "TrainingLog": "log",
+    "TrainingLog": "log.reading",
 }
 __all__ = [
     "ALARMS",

@@ -12,10 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask, create_mask
-from torch.nn.functional import pad
 from torch.utils._python_dispatch import _disable_current_modes
 
 from headgauge.engine import Statistics, stats
@@ -78,37 +77,47 @@ class Call:
         how = {"scaling": z.scaling, "mask": z.mask, "causal": z.causal, "softcap": z.softcap}
         return stats(z.query, z.key, sinks=self.sinks, want=want, **how, **more)
 
-    def row(self, batch: int, at: int) -> tuple[Tensor, Tensor, Tensor]:
-        """One row in every head: its weights, which keys it sees, and their values. The keys are
-        those of the whole call, so that rows of different reach can be put together."""
-        own, mask, value = slice(batch, batch + 1), self.logits.mask, self.value
-        of_sequence = mask[own] if isinstance(mask, Tensor) and len(mask) > 1 else mask
-        z = Logits(
-            self.logits.query[own],
-            self.logits.key[own],
-            self.logits.scaling,
-            of_sequence if isinstance(mask, Tensor) else None,
-            self.logits.causal,
-            self.logits.softcap,
-        )
-        logits, seen = z.rows(at, at + 1).z[0, :, 0], z.visible(at, at + 1)
-        reach = logits.shape[-1]
-        if isinstance(mask, BlockMask):
-            function, first = mask.mask_mod, batch if mask.shape[0] > 1 else 0
-            size = 1, mask.shape[1], 1, reach
-            seen = create_mask(
-                lambda b, h, q, j: function(b + first, h, q + at, j), *size, device=self._device
-            )
-            logits = logits.masked_fill(~seen[0, :, 0], -torch.inf)
-        visible = logits.new_ones(1, reach, dtype=torch.bool) if seen is None else seen[0, :, 0]
-        if self.sinks is not None:
-            logits = torch.cat([logits, promote(self.sinks)[:, None]], dim=-1)
-        weights = torch.softmax(logits, dim=-1)[:, :reach]
+    def rows(
+        self, of: Int[Tensor, "rows"], at: Int[Tensor, "rows"]
+    ) -> tuple[
+        Float[Tensor, "rows heads keys"],
+        Bool[Tensor, "rows heads keys"],
+        Float[Tensor, "rows heads keys dim"],
+    ]:
+        """Some rows in every head, each of a sequence of the batch: their weights, which keys they
+        see, and the keys' values."""
+        z, value = self.logits, self.value
         assert value is not None
-        vectors = value[batch].repeat_interleave(len(weights) // value.shape[1], dim=0)
-        beyond = 0, self.logits.shape[3] - reach
-        visible = visible.expand(weights.shape)
-        return pad(weights, beyond), pad(visible, beyond), vectors
+        given = z.query[of, :, at][:, :, None], z.key[of], z.scaling, self._mask(of, at)
+        drawn = Logits(*given, softcap=z.softcap)
+        logits, seen = drawn.rows(0, 1).z[:, :, 0], drawn.visible(0, 1)
+        visible = logits.new_ones(1, 1, 1, dtype=torch.bool) if seen is None else seen[:, :, 0]
+        rows, heads, keys = logits.shape
+        if self.sinks is not None:
+            own = promote(self.sinks)[:, None].expand(rows, heads, 1)
+            logits = torch.cat([logits, own], dim=-1)
+        weights = torch.softmax(logits, dim=-1)[..., :keys]
+        vectors = value[of].repeat_interleave(heads // value.shape[1], dim=1)
+        return weights, visible.expand(weights.shape), vectors
+
+    def _mask(self, of: Tensor, at: Tensor) -> Tensor | None:
+        """What hides keys from some rows, a mask for each of them."""
+        z, mask, keys = self.logits, self.logits.mask, self.logits.shape[3]
+        if isinstance(mask, BlockMask):
+            function, several = mask.mask_mod, int(mask.shape[0] > 1)
+            mask = create_mask(
+                lambda b, h, _, j: function(several * of[b], h, at[b], j),
+                *(len(of), mask.shape[1], 1, keys),
+                device=self._device,
+            )
+        elif mask is not None:
+            mask = mask[of * int(len(mask) > 1), :, at * int(z.by_rows)][:, :, None, :keys]
+        if not z.causal:
+            return mask
+        past = torch.arange(keys, device=self._device) <= at[:, None, None, None]
+        if mask is None or mask.dtype == torch.bool:
+            return past if mask is None else past & mask
+        return mask.masked_fill(~past, -torch.inf)
 
     @property
     def _device(self) -> torch.device:
@@ -131,8 +140,8 @@ def apart() -> Iterator[None]:
         yield
 
 
-def measured(call: Call, rows: int, generator: torch.Generator) -> dict[str, PerRow]:
-    """The measures of a call by name, each a number for every row or for every sampled one."""
+def measured(call: Call) -> dict[str, PerRow]:
+    """The measures of a call by name, each a number for every row."""
     found = call.statistics(listed=[0])
     several = {name: getattr(found, name) for name in MEANS if hasattr(found, name)}
     alive, many = found.length > 0, found.length.clamp(min=2)
@@ -146,27 +155,38 @@ def measured(call: Call, rows: int, generator: torch.Generator) -> dict[str, Per
         several["output_norm"] = torch.where(alive, output, torch.nan)
     if (padding := call.padding) is not None:
         several = {name: each.masked_fill(padding, torch.nan) for name, each in several.items()}
-    return several | _sampled(call, rows, generator)
+    return several
 
 
-def _sampled(call: Call, rows: int, generator: torch.Generator) -> dict[str, PerRow]:
-    """Of a few rows, the same ones in all heads; rows of padding are drawn and left out."""
+def drawn(call: Call, rows: int, generator: torch.Generator) -> tuple[Tensor, ...] | None:
+    """A few rows, the same ones in all heads, as `Call.rows` gives them; rows of padding are drawn
+    and left out. None: there are none."""
     batch, _, queries, _ = call.logits.shape
     # Earlier rows of a causal head see too few keys for N_s/N.
     first = min(TOP_N, queries - 1) if call.logits.causal or call.logits.by_rows else 0
-    of = torch.randint(batch, (rows,), generator=generator).tolist()
-    at = torch.randint(first, queries, (rows,), generator=generator).tolist()
-    drawn = list(zip(of, at, strict=True))
+    of = torch.randint(batch, (rows,), generator=generator)
+    at = torch.randint(first, queries, (rows,), generator=generator)
     if (padding := call.padding) is not None:
-        hidden = padding.expand(batch, 1, queries)[of, 0, at].tolist()
-        drawn = [each for each, left_out in zip(drawn, hidden, strict=True) if not left_out]
-    if call.value is None or not drawn:
-        return {}
-    # All rows at once: the root of each is found by a few small steps, which wait for Python.
-    each_row = (call.row(*each) for each in drawn)
-    weights, visible, vectors = map(torch.stack, zip(*each_row, strict=True))
-    found = sampled_rows(weights, visible, vectors, TOP_N)._asdict()
-    return {name: each.T[None] for name, each in found.items()}
+        hidden = padding.expand(batch, 1, queries).cpu()[of, 0, at]
+        of, at = of[~hidden], at[~hidden]
+    if call.value is None or not len(of):
+        return None
+    return call.rows(of.to(call.value.device), at.to(call.value.device))
+
+
+def closely(several: Sequence[tuple[Tensor, ...]]) -> list[dict[str, PerRow]]:
+    """The measures of drawn rows, of each call's. Calls whose rows are alike are measured at once:
+    each of many small steps waits for Python."""
+    found: list[dict[str, PerRow]] = [{}] * len(several)
+    alike: dict[tuple[torch.Size, ...], list[int]] = {}
+    for place, each in enumerate(several):
+        alike.setdefault(tuple(part.shape for part in each), []).append(place)
+    for places in alike.values():
+        parts = zip(*(several[place] for place in places), strict=True)
+        made = sampled_rows(*map(torch.stack, parts), TOP_N)._asdict()
+        for at, place in enumerate(places):
+            found[place] = {name: each[at].T[None] for name, each in made.items()}
+    return found
 
 
 def _detached(value: Any) -> Any:

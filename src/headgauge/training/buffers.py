@@ -6,7 +6,7 @@ one MAX reduction.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -14,8 +14,9 @@ from jaxtyping import Float
 from torch import Tensor, distributed
 
 from headgauge.devices import most_exact
-from headgauge.training.attention import LARGEST, MEANS
+from headgauge.training.attention import LARGEST, MEANS, closely
 
+_KEPT = 64 << 20  # bytes of rows that wait to be measured
 Rows = list[list[float | None]]  # a list for each layer, in it a number for each head
 
 
@@ -31,10 +32,9 @@ class Layer:
 
     def add(self, measured: dict[str, Float[Tensor, "batch heads rows"]]) -> None:
         """The rows of a call; NaN is a row without the number."""
-        for at, name in enumerate(MEANS):
-            if (rows := measured.get(name)) is not None:
-                self.sums[0, at] += rows.nansum((0, 2), dtype=self.real).to(self.device)
-                self.sums[1, at] += (~rows.isnan()).sum((0, 2)).to(self.device)
+        for places, rows in _together(measured):
+            self.sums[0, places] += rows.nansum((1, 3), dtype=self.real).to(self.device)
+            self.sums[1, places] += (~rows.isnan()).sum((1, 3)).to(self.device)
         for at, name in enumerate(LARGEST):
             if (rows := measured.get(name)) is not None:
                 _raise(self.highs[at], rows)
@@ -54,17 +54,35 @@ class Tally:
     def __init__(self, device: torch.device):
         self._device = device
         self._layers: dict[int, Layer] = {}
+        self._drawn: list[tuple[Layer, tuple[Tensor, ...]]] = []
 
     def clear(self) -> None:
         self._layers.clear()
+        self._drawn.clear()
 
     def layer(self, at: int, heads: int) -> Layer:
         if at not in self._layers:
             self._layers[at] = Layer(heads, self._device)
         return self._layers[at]
 
+    def keep(self, layer: Layer, rows: tuple[Tensor, ...] | None) -> None:
+        """Rows of a layer that are to be measured closely, those of several layers together."""
+        if rows is not None:
+            self._drawn.append((layer, rows))
+        if sum(part.nbytes for _, each in self._drawn for part in each) > _KEPT:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Measure the rows that were kept."""
+        for (layer, _), found in zip(
+            self._drawn, closely([each for _, each in self._drawn]), strict=True
+        ):
+            layer.add(found)
+        self._drawn.clear()
+
     def all(self, heads: Sequence[int]) -> list[Layer]:
         """Every layer of the model, those included that did not run (layer drop)."""
+        self._settle()
         return [self.layer(at, count) for at, count in enumerate(heads)]
 
 
@@ -122,6 +140,18 @@ def _reduced(parts: list[Tensor], operation: Any) -> None:
     distributed.all_reduce(packed, operation)
     for part, new in zip(parts, packed.split([part.numel() for part in parts]), strict=True):
         part.copy_(new.view_as(part))
+
+
+def _together(
+    measured: dict[str, Float[Tensor, "batch heads rows"]],
+) -> Iterator[tuple[list[int], Float[Tensor, "means batch heads rows"]]]:
+    """The measures that have a mean, those of the same rows as one, with their places."""
+    places: dict[torch.Size, list[int]] = {}
+    for at, name in enumerate(MEANS):
+        if name in measured:
+            places.setdefault(measured[name].shape, []).append(at)
+    for several in places.values():
+        yield several, torch.stack([measured[MEANS[at]] for at in several])
 
 
 def _raise(highs: Float[Tensor, "heads"], rows: Float[Tensor, "batch heads rows"]) -> None:

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from headgauge.errors import LARGEST, InputError, check_whole
 from headgauge.training.alarms import Alarm, Alarms, Line, OnAlarm
-from headgauge.training.attention import TOP_N, Call, apart, measured
+from headgauge.training.attention import TOP_N, Call, apart, drawn, measured
 from headgauge.training.buffers import Layer, Tally, rank, reduce_peaks
 from headgauge.training.clipping import Clipper, QKClip
 from headgauge.training.cost import Clock
@@ -195,9 +195,10 @@ class Monitor:
         tally = self._tally.layer(layer, call.heads[0])
         if first:
             with self._clock.ours(), apart():
-                drawn = (self._seed, self.steps, layer, rank())
-                found = measured(call, self._rows, _generator(*drawn))
+                found = measured(call)
                 tally.add(found)
+                seeds = self._seed, self.steps, layer, rank()
+                self._tally.keep(tally, drawn(call, self._rows, _generator(*seeds)))
                 top = found["max_logit"]
         else:
             with apart():

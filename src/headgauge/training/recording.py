@@ -11,7 +11,7 @@ from headgauge.models.circuits import InputRows
 from headgauge.training.alarms import Alarm, Alarms
 from headgauge.training.buffers import Layer, Rows, rank, reduce, rows_of
 from headgauge.training.cost import Interval
-from headgauge.training.log import LogWriter
+from headgauge.training.log.writing import LogWriter
 from headgauge.training.spectra import found_rows, spectra
 from headgauge.training.watching import Watching
 

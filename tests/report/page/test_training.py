@@ -80,4 +80,6 @@ def test_a_log_without_steps_or_measures_has_a_page(tmp_path: Path):
     for name, said in (("a", "The training told no loss."), ("b", "No step was logged yet.")):
         made = page(TrainingLog.load(tmp_path / name))
         assert any(each and said in each.get("text", "") for each in made.overview)
-        assert [each["kind"] for each in made.sections[0]["parts"]] == ["text", "text"]
+        section = made.sections[0]
+        assert section is not None
+        assert [each["kind"] for each in section["parts"]] == ["text", "text"]

@@ -58,7 +58,7 @@ def test_the_slider_moves_map_head_and_lines(training: Reader):
         colours.add(colour)
         for chart in ("#training", "#measures", "#own"):
             line = training.first(f"{chart} svg.chart .now")
-            assert float(line.get_attribute("data-time")) == step
+            assert float(str(line.get_attribute("data-time"))) == step
         assert table(training)["Largest logit"][0] == f"{value('max_logit', step, 1, 1):.4g}"
     assert len(colours) > 1
     assert cell(training, 2)[0].endswith("no finite number")

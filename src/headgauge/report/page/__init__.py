@@ -27,7 +27,7 @@ from headgauge.report.page.training import training_page
 from headgauge.report.page.validation import validation_page
 from headgauge.scanning import ScanResult
 from headgauge.simulation import Simulation
-from headgauge.training.log_reading import TrainingLog
+from headgauge.training.log.reading import TrainingLog
 from headgauge.validation import Validation
 
 

@@ -20,9 +20,9 @@ from headgauge.report.training import (
     steps,
 )
 from headgauge.runs.training_schema import SPECTRA
-from headgauge.training.log_reading import TrainingLog
-from headgauge.training.thinning import Raised, Thinned
-from headgauge.training.words import head, spoken_of
+from headgauge.training.log.reading import TrainingLog
+from headgauge.training.log.thinning import Raised, Thinned
+from headgauge.training.log.words import head, spoken_of
 
 _LISTED = 300  # alarms in the list; the tables have them all
 _ALARMS = (

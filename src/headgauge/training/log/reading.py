@@ -13,11 +13,11 @@ from headgauge.errors import InputError
 from headgauge.runs import frame_schema, tables
 from headgauge.runs.training_schema import HEAD_NUMBERS, LOG, TRAINING_TABLES
 from headgauge.shown import Shown
-from headgauge.training import words
-from headgauge.training.line_reading import Lines
-from headgauge.training.log_lines import Header, Line
-from headgauge.training.log_tables import FRAMES
-from headgauge.training.thinning import Thinned
+from headgauge.training.log import words
+from headgauge.training.log.line_reading import Lines
+from headgauge.training.log.lines import Header, Line
+from headgauge.training.log.tables import FRAMES
+from headgauge.training.log.thinning import Thinned
 
 _PARTS = ".tables"  # where a log's tables are made, part by part
 _POINTS = 300  # of a line on a page: more than it has pixels to tell apart

@@ -13,9 +13,9 @@ import polars as pl
 from jaxtyping import Float, Int
 
 from headgauge.runs.training_schema import HEAD_NUMBERS
-from headgauge.training.batches import Batch
-from headgauge.training.line_reading import Lines
-from headgauge.training.log_lines import Alarm, Header
+from headgauge.training.log.batches import Batch
+from headgauge.training.log.line_reading import Lines
+from headgauge.training.log.lines import Alarm, Header
 
 _ALARMS, _NOTES = 10_000, 200  # that are kept: the first, the last
 _OF_STEP = ("loss", "cost")

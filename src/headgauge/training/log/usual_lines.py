@@ -1,6 +1,6 @@
 """The numbers of many lines at once: most of a long log has nothing to tell but these.
 
-Lines that `log_lines.line_text` wrote without spectra, alarms, clips and notes have the same
+Lines that `lines.line_text` wrote without spectra, alarms, clips and notes have the same
 letters but for their numbers. What has any other form is left to `line_reading`, line by line,
 which says what is wrong where something is.
 """
@@ -17,7 +17,7 @@ import polars as pl
 
 from headgauge.errors import LARGEST
 from headgauge.runs.training_schema import ROW_MEASURES
-from headgauge.training.batches import Batch
+from headgauge.training.log.batches import Batch
 
 _HEADS, _REST = b',"heads":{', b'},"spectra":null,"alarms":[],"clipped":[],"notes":[]}\n'
 _NAMES = re.compile(rb'"([a-z_]+)":')

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from headgauge.atomic import check_name
 from headgauge.runs.training_schema import LOG
-from headgauge.training.line_reading import Lines
-from headgauge.training.thinning import Thinned
+from headgauge.training.log.line_reading import Lines
+from headgauge.training.log.thinning import Thinned
 
 _POINTS = 240  # more than a terminal has columns
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from headgauge.errors import InputError
 from headgauge.runs.training_schema import ROW_MEASURES, SPECTRA
-from headgauge.training.log_lines import Alarm, Line
+from headgauge.training.log.lines import Alarm, Line
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,8 +99,10 @@ for step in map(int, sys.stdin):
 writer.close()
 """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    tests = Path(__file__).parents[1]
+    tests = Path(__file__).parents[2]
     with subprocess.Popen([sys.executable, "-c", code], cwd=tests, **pipes) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
         for step in (1, 2, 3):
             other.stdin.write(f"{step}\n")
             other.stdin.flush()

@@ -11,8 +11,8 @@ from headgauge import __version__
 from headgauge.errors import LARGEST, InputError
 from headgauge.runs.json_files import check_form
 from headgauge.runs.training_schema import LOG
-from headgauge.training.batches import Batch, batch_of
-from headgauge.training.log_lines import (
+from headgauge.training.log.batches import Batch, batch_of
+from headgauge.training.log.lines import (
     FORMAT,
     KIND,
     REMEDY,
@@ -22,7 +22,7 @@ from headgauge.training.log_lines import (
     check_header,
     misfit,
 )
-from headgauge.training.usual_lines import is_usual, usual_batch
+from headgauge.training.log.usual_lines import is_usual, usual_batch
 
 _ROWS, _LINES = 1 << 16, 512  # of heads, of the log, that are handled at once
 _LAST = 100  # bytes that have all of the line that closes a log

@@ -4,7 +4,7 @@ import numpy as np
 
 from headgauge.registry import names
 from headgauge.registry.training import ALARMS
-from headgauge.training.thinning import Raised, Thinned
+from headgauge.training.log.thinning import Raised, Thinned
 
 _NAMED = 3  # heads, notes
 

@@ -1,6 +1,6 @@
 """A training's log: a folder that grows line by line and can be read meanwhile.
 
-    DIR/log.jsonl          the log (`log_lines` has its form)
+    DIR/log.jsonl          the log (`lines` has its form)
     DIR/heads.parquet, …   its tables (`runs.training_schema`), once it is closed
     DIR/log-before-1.jsonl what a training that was taken up again has done over
 
@@ -20,14 +20,12 @@ from headgauge.errors import InputError
 from headgauge.runs.manifest import now
 from headgauge.runs.manifest_file import MANIFEST, differences
 from headgauge.runs.training_schema import LOG, TRAINING_TABLES
-from headgauge.training.line_reading import Lines
-from headgauge.training.log_lines import header_text, line_text, misfit
-from headgauge.training.log_reading import TrainingLog
+from headgauge.training.log.line_reading import Lines
+from headgauge.training.log.lines import header_text, line_text, misfit
+from headgauge.training.log.reading import TrainingLog
 
 if sys.platform != "win32":
     import fcntl
-
-__all__ = ["LogWriter", "TrainingLog"]
 
 
 class LogWriter:

@@ -8,7 +8,7 @@ import polars as pl
 
 from headgauge.runs import frame_schema
 from headgauge.runs.training_schema import HEAD_NUMBERS, AlarmRow, LoggedStepRow, TrainedHeadRow
-from headgauge.training.batches import Batch
+from headgauge.training.log.batches import Batch
 
 
 def head_frame(batch: Batch, counts: Sequence[int]) -> pl.DataFrame:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from headgauge.training import LogWriter, TrainingLog
-from headgauge.training.batches import batch_of
-from headgauge.training.line_reading import Lines
-from headgauge.training.thinning import Thinned
-from headgauge.training.usual_lines import usual_batch
+from headgauge.training.log.batches import batch_of
+from headgauge.training.log.line_reading import Lines
+from headgauge.training.log.thinning import Thinned
+from headgauge.training.log.usual_lines import usual_batch
 from training.logs import HEADER, HEADS, alarm, record, write_log
 
 NUMBERS = [0.25, -3.0, 1.5e-7, 12345.0, None]

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from headgauge.training import LogWriter
-from headgauge.training.following import Followed
-from headgauge.training.line_reading import Lines
+from headgauge.training.log.following import Followed
+from headgauge.training.log.line_reading import Lines
 from training.logs import HEADER, record
 
 
