@@ -8,14 +8,11 @@ from headgauge.cli.process import works_in
 from headgauge.cli.running import default_folder, fetched, loaded_source, look_at, opening
 from headgauge.options.commands import CompareOptions
 
-_LONG = 60.0  # seconds from which on a run tells what it will need
-
 
 def run(model: str, asked: CompareOptions) -> None:
     """One model: the loss and every head's measures under each rule."""
     from headgauge.comparison import rules
     from headgauge.comparison.rules_needs import rules_estimate
-    from headgauge.measure.estimates import estimate
     from headgauge.report.figures import draw
 
     notes = stderr(asked.quiet)
@@ -30,8 +27,6 @@ def run(model: str, asked: CompareOptions) -> None:
         results.show_estimate(rules_estimate(plan), asked.json_output)
         return
     works_in(place)
-    if estimate(plan).seconds > _LONG:  # at once, and at least
-        notes.print(f"needs  about {results.needs(rules_estimate(plan))}", style="dim")
     with share_bar("comparing", notes) as progress:
         found = rules.run_rules(plan, place, progress)
     with notes.status("drawing"):

@@ -5,7 +5,6 @@ measured in the first window under every rule, its parameters where a search wou
 measures all of them. Fits and timed passes are counted in passes of what that took.
 """
 
-import time
 from dataclasses import replace
 
 import polars as pl
@@ -15,36 +14,38 @@ from headgauge.measure.estimates import Estimate, estimate, head_count
 from headgauge.measure.pass_times import ROUNDS
 from headgauge.measure.plan import Plan
 from headgauge.measure.runner import with_facts
-from headgauge.measure.unit import Unit, measure_unit
+from headgauge.measure.unit import measure_unit
 from headgauge.normalizers import RULES
-from headgauge.runs import UnitKey
 from headgauge.runs.schema import FitRow, frame_schema
 
 _WARM = 64  # tokens: code is compiled and pools are made on first use
-_ONCE = ("forward", "rules")  # seconds that do not grow with the heads measured
 
 
 def rules_estimate(plan: Plan) -> Estimate:
     """For all windows of a comparison, none of which is done."""
-    settings, rules = plan.settings, len(planned_rules(plan))
-    first, places = plan.units[0], _some_heads(plan)
+    rules, places = len(planned_rules(plan)), _some_heads(plan)
+    spent = _sampled(plan, places)
+    # On the original's logits heads are measured under every rule and as they are; inside the
+    # swapped models, which have the rest of the time there, under every rule.
+    outside = sum(seconds for part, seconds in spent.items() if part not in ("forward", "rules"))
+    inside = outside * rules / (rules + 1)
+    passes = spent["forward"] + max(0.0, spent["rules"] - inside)
+    measured = (outside + inside) * head_count(plan) / len(places)
+    more = fit_passes(plan) + ROUNDS * (2 + rules)
+    seconds = len(plan.units) * (passes + measured) + more * passes / (1 + rules)
+    return replace(estimate(plan), seconds=seconds)
+
+
+def _sampled(plan: Plan, places: frozenset[tuple[int, int]]) -> dict[str, float]:
+    """Seconds by phase of the first window with only these heads measured."""
+    first = plan.units[0]
     task = replace(plan.task(first), only=places, once={"fits": _unfitted(plan)})
     task = with_facts(plan, {first.key: task})[first.key]
-    # Window 0 is the one in which passes are timed.
-    unit = replace(first, key=UnitKey(1, first.key.length), other=None)
-    measure_unit(plan.source, _shorter(unit), settings, task)
-    began = time.perf_counter()
-    spent = measure_unit(plan.source, unit, settings, task).facts["seconds"]
-    whole = time.perf_counter() - began
-    # On the original's logits they were measured as often as inside, and once as they are.
-    outside = sum(seconds for part, seconds in spent.items() if part not in _ONCE)
-    inside = outside * rules / (rules + 1)
-    passes = whole - outside - inside
-    measured = (outside + inside) * head_count(plan) / len(places)
-    one = passes / (rules + 1)
-    more = fit_passes(plan) + ROUNDS * (2 + rules)
-    seconds = len(plan.units) * (passes + measured) + more * one
-    return replace(estimate(plan), seconds=seconds)
+    # Passes are timed in window 0, and what is read two ways comes once: neither counts here.
+    unit = replace(first, key=replace(first.key, window=1), other=None)
+    for ids in (unit.ids[:_WARM], unit.ids):
+        found = measure_unit(plan.source, replace(unit, ids=ids), plan.settings, task)
+    return found.facts["seconds"]
 
 
 def _some_heads(plan: Plan) -> frozenset[tuple[int, int]]:
@@ -70,7 +71,3 @@ def _unfitted(plan: Plan) -> pl.DataFrame:
         for name in rule.fitted
     ]
     return pl.DataFrame(rows, schema=frame_schema(FitRow))
-
-
-def _shorter(unit: Unit) -> Unit:
-    return replace(unit, ids=unit.ids[:_WARM])

@@ -442,7 +442,11 @@ class CompareOptions:
     revision: str | None = _revision()
     threads: int | None = _kept(None, "Without it: all cores.")
     seed: int = _kept(0, "Of the sampled rows.")
-    estimate: bool = _estimate()
+    estimate: bool = _kept(
+        False,
+        "Say what the run would need, from a window read under each rule, and do not run.",
+        command_only=True,
+    )
     plain: bool = _plain()
     json_output: bool = _json_output()
     quiet: bool = _quiet()
