@@ -11,11 +11,10 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 import pytest
 import torch
 from hypothesis import settings
-from jaxtyping import install_import_hook
 
-from unchecked import shapes_unchecked
+from shape_checks import check_shapes, shapes_unchecked
 
-install_import_hook("headgauge", "beartype.beartype")
+check_shapes()
 WHOLE = {"cli", "paper", "report", "test_result.py", "test_scanning.py", "test_simulating.py"}
 WHOLE |= {"ablation", "exports", "test_bos_check.py", "test_not_finite.py", "test_reading.py"}
 WHOLE |= {"test_plan.py", "comparison", "remedies", "test_examples.py", "validation"}

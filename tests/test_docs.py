@@ -22,8 +22,8 @@ from headgauge.cli.app import run
 from headgauge.registry.names import SCHEMES
 from models.test_norm_placement import EXPECTED
 from norm_families import FAMILIES, OUTSIDE
+from shape_checks import shapes_unchecked
 from training.logs import write_log
-from unchecked import shapes_unchecked
 
 ROOT = Path(__file__).parents[1]
 PAGES = {

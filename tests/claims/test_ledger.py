@@ -9,7 +9,7 @@ import torch
 from headgauge import claims
 from headgauge.claims import Verdict
 from headgauge.errors import InputError
-from unchecked import shapes_unchecked
+from shape_checks import shapes_unchecked
 
 # How many variants each number has: 4 has three primed ones.
 VARIANTS = {1: 1, 3: 2, 4: 3, 5: 2, 6: 1, 9: 2, 11: 1, 12: 2, 14: 1, 19: 1}

@@ -8,7 +8,7 @@ import pytest
 
 from comparison.small_runs import make_runs
 from headgauge.runs.comparison_schema import COMPARISON_TABLES
-from unchecked import shapes_unchecked
+from shape_checks import shapes_unchecked
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from torch import Tensor
 import headgauge
 from headgauge.scanning import ScanResult
 from model_families import LENGTH, case
-from unchecked import shapes_unchecked
+from shape_checks import shapes_unchecked
 
 WINDOWS = 3
 HEADS = 8

@@ -19,7 +19,7 @@ from headgauge.errors import InputError
 from headgauge.scanning import ScanResult
 from headgauge.scanning.thresholds import DEFAULT
 from model_families import case
-from unchecked import shapes_unchecked
+from shape_checks import shapes_unchecked
 
 Scans = dict[str, ScanResult]
 HEAD = ["layer", "occurrence", "module", "head"]

@@ -12,7 +12,7 @@ from headgauge import engine, kernels
 from headgauge.theory.normalization import distance_bounds, expected_distance, separability
 from headgauge.theory.normalization.distance import distance, distances_to_context
 from headgauge.theory.normalization.selection import context_vector, selected_mass, top_n, weighted
-from unchecked import shapes_unchecked
+from shape_checks import shapes_unchecked
 
 ROWS, KEYS, DIM = 6, 18, 5
 WEIGHTS = (

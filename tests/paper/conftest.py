@@ -25,7 +25,7 @@ from headgauge.runs.paper_schema import (
     SensitivityFigureRow,
 )
 from headgauge.runs.schema import TABLES, frame_schema
-from unchecked import shapes_unchecked
+from shape_checks import shapes_unchecked
 
 LENGTHS = (20, 40, 110)
 CHOICE = {"vectors": "final", "scale": "unit", "keys": "all"}

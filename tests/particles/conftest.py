@@ -9,7 +9,7 @@ import torch
 from headgauge.particles.schemes import Scheme
 from headgauge.simulation import Simulation, simulate
 from particles.reference import ALL
-from unchecked import shapes_unchecked
+from shape_checks import shapes_unchecked
 
 
 @pytest.fixture(params=ALL, ids=lambda scheme: scheme.name)
