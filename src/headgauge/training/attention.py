@@ -183,7 +183,8 @@ def closely(several: Sequence[tuple[Tensor, ...]]) -> list[dict[str, PerRow]]:
         alike.setdefault(tuple(part.shape for part in each), []).append(place)
     for places in alike.values():
         parts = zip(*(several[place] for place in places), strict=True)
-        made = sampled_rows(*map(torch.stack, parts), TOP_N)._asdict()
+        weights, visible, vectors = map(torch.stack, parts)
+        made = sampled_rows(weights, visible, vectors, TOP_N)._asdict()
         for at, place in enumerate(places):
             found[place] = {name: each[at].T[None] for name, each in made.items()}
     return found
