@@ -95,19 +95,7 @@ function comparedPart(given) {
     'div',
     null,
     el('div', { class: 'controls' }, controls),
-    el(
-      'div',
-      { class: 'map-and-panel' },
-      el(
-        'div',
-        { class: 'map-side' },
-        legend,
-        el('div', { class: 'map-scroll' }, map.picture),
-        el('p', { class: 'where' }, 'Press a cell to open its head.'),
-        mapTools(map),
-      ),
-      panel,
-    ),
+    mapAndPanel(map, legend, panel),
     list.whole,
   );
 }

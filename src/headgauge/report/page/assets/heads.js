@@ -123,19 +123,7 @@ function headsPart(given) {
         )
       : null,
     el('div', { class: 'controls' }, pickWhat.whole, pickN.whole, pickCurves.whole),
-    el(
-      'div',
-      { class: 'map-and-panel' },
-      el(
-        'div',
-        { class: 'map-side' },
-        legend,
-        el('div', { class: 'map-scroll' }, map.picture),
-        el('p', { class: 'where' }, 'Press a cell to open its head.'),
-        mapTools(map),
-      ),
-      panel.whole,
-    ),
+    mapAndPanel(map, legend, panel.whole),
     list.whole,
   );
   return {

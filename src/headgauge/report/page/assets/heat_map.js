@@ -251,3 +251,20 @@ function moveOnMap(map, event) {
   } while (!map.cellOf.has(`${row} ${column}`));
   markCell(map, map.cellOf.get(`${row} ${column}`), true);
 }
+
+// A map of heads and beside it what is told of the one that is open.
+function mapAndPanel(map, legend, panel) {
+  return el(
+    'div',
+    { class: 'map-and-panel' },
+    el(
+      'div',
+      { class: 'map-side' },
+      legend,
+      el('div', { class: 'map-scroll' }, map.picture),
+      el('p', { class: 'where' }, 'Press a cell to open its head.'),
+      mapTools(map),
+    ),
+    panel,
+  );
+}

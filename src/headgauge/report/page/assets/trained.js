@@ -108,19 +108,7 @@ function trainedPart(given) {
     above,
     el('h3', null, 'Every head at this step'),
     el('div', { class: 'controls' }, pick.whole),
-    el(
-      'div',
-      { class: 'map-and-panel' },
-      el(
-        'div',
-        { class: 'map-side' },
-        legend,
-        el('div', { class: 'map-scroll' }, map.picture),
-        el('p', { class: 'where' }, 'Press a cell to open its head.'),
-        mapTools(map),
-      ),
-      panel,
-    ),
+    mapAndPanel(map, legend, panel),
     list ? list.whole : null,
     below,
   );
