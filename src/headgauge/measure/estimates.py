@@ -7,6 +7,7 @@ timed, and scaled by the size of the run. They are good to a factor of two.
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import torch
@@ -85,7 +86,13 @@ def _pass_flops(plan: Plan, length: int) -> float:
 
 def _forward_rate(plan: Plan) -> float:
     """Floating point operations a second of a product in the model's own dtype and place."""
-    a = next(plan.loaded.model.parameters()).new_ones(1024, 1024)
+    weights = next(plan.loaded.model.parameters())
+    return _product_rate(weights.device, weights.dtype)
+
+
+@cache
+def _product_rate(device: torch.device, dtype: torch.dtype) -> float:
+    a = torch.ones(1024, 1024, device=device, dtype=dtype)
     return 2.0 * 512 * 1024 * 1024 / _fastest(lambda: (a[:512] @ a).sum().item())
 
 
