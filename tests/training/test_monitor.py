@@ -17,8 +17,9 @@ from torch.utils.checkpoint import (
 
 import headgauge
 from headgauge.errors import InputError
-from headgauge.training import TrainingLog
+from headgauge.training import QKClip, TrainingLog
 from headgauge.training.attention import Call, measured
+from headgauge.training.watching import Watching
 
 from .conftest import batches, gpt2, llama, plain_loss, train
 
@@ -110,6 +111,31 @@ def test_every_row_of_one_micro_batch_counts_once(case, monkeypatch):
     several = [batches(micro)]
     train(make(), WATCH, several, loss)
     assert [tuple(each.shape) for each in seen] == [(2, 4, 24, 8)] * 2
+
+
+def test_what_a_checkpoint_computes_again_is_not_looked_at(monkeypatch):
+    """Also where every call of a step is, as QK-clip asks."""
+    seen, take = [], Watching.take
+
+    def watched(self, layer, call):
+        seen.append(layer)
+        take(self, layer, call)
+
+    monkeypatch.setattr(Watching, "take", watched)
+    train(checkpointed(False), WATCH | {"clip": QKClip()}, [batches(3)])
+    assert sorted(seen) == sorted(["model.layers.0.self_attn", "model.layers.1.self_attn"] * 3)
+
+
+def test_a_head_that_computes_no_number_has_an_infinite_logit():
+    model = llama(attention_dropout=0.0)
+    with torch.no_grad():
+        model.model.layers[1].self_attn.q_proj.weight[8:16] = torch.nan  # of head 1
+    monitor = train(model, WATCH, [batches(1)], rate=0.0).monitor
+    tops = torch.tensor(monitor.latest["heads"]["max_logit"])
+    assert tops[1, 1] == torch.inf
+    assert tops[0].isfinite().all()
+    assert tops[1, [0, 2, 3]].isfinite().all()
+    assert ("logit growth", 1, 1) in {(e.alarm, e.layer, e.head) for e in monitor.alarms}
 
 
 def test_batches_may_change_their_shape_and_have_padding():
