@@ -1,4 +1,4 @@
-"""A training that is watched: stable, pushed over by its learning rate, and saved by QK-clip.
+"""A training that is watched: stable, pushed over by its learning rate, and the same with QK-clip.
 
     python examples/training.py                        # nine runs, in ten minutes on two cores
     headgauge watch runs/training/pushed-0             # in another terminal, while it goes on

@@ -135,7 +135,7 @@ def place(as_users_run: None, tmp_path_factory: pytest.TempPathFactory) -> Itera
     (folder / "prompt.txt").write_text((folder / "story.txt").read_text())
     (spans,) = [block for block in blocks("text") if block.text.startswith('{"system"')]
     (folder / "spans.json").write_text(spans.text)
-    write_log(folder / "runs" / "training")
+    write_log(folder / "logs" / "mine")
     (folder / "groups.json").write_text('{"pair": ["L0H1", [1, 0]]}')
     (toml,) = [block for block in blocks("toml") if block.page == "docs/verdicts.md"]
     (folder / "mine.toml").write_text(toml.text)

@@ -45,8 +45,10 @@ def test_an_additive_mask_hides_or_is_a_bias():
         assert dense.logits.biased == (masking in ("alibi", "causal_alibi"))
         assert dense.logits.plain != dense.logits.biased
     assert not make("causal", softcap=5.0).logits.plain
-    mask = torch.tensor([0.0, -1e4, torch.finfo(torch.float16).min, -torch.inf]).half()
+    mask = torch.tensor([0.0, -9e3, torch.finfo(torch.float16).min, -torch.inf]).half()
     assert through(mask).tolist() == [True, True, False, False]
+    for lowest in (-1e4, -1e9, torch.finfo(torch.float16).min, torch.finfo(torch.bfloat16).min):
+        assert through(torch.tensor([0.0, lowest])).tolist() == [True, False]
     assert hides(mask[[0, 2, 3]])
     assert not hides(mask)
     assert hides(mask == 0)

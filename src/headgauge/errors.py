@@ -24,6 +24,16 @@ def whole(what: str, given: Any) -> int:
         raise InputError(f"{what} must be a whole number, got {given!r}") from None
 
 
+def number(what: str, given: Any) -> float:
+    """A number of whatever type, or a line that says what was given instead."""
+    try:
+        if not isinstance(given, str):
+            return float(given)
+    except (TypeError, ValueError, RuntimeError):
+        pass
+    raise InputError(f"{what} must be a number, got {given!r}")
+
+
 def wholes(what: str, given: Any) -> tuple[int, ...] | None:
     """Whole numbers, one or several, in the order given; None where nothing was."""
     if given is None:

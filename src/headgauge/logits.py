@@ -21,6 +21,7 @@ from torch.nn.attention.flex_attention import BlockMask, create_mask
 
 _ENTRIES = 1 << 19  # logits of a block: a few of their kind fit into the caches
 _LEAST_ROWS = 16
+_HIDDEN = -1e4  # what is added from here down hides: e^-10000 is 0
 Mask = Shaped[Tensor, "#batch #heads #queries mask_keys"] | BlockMask
 Seen = Bool[Tensor, "#batch #heads #rows reach"]
 
@@ -199,10 +200,11 @@ def over_groups(
 def through(mask: Shaped[Tensor, "*shape"]) -> Bool[Tensor, "*shape"]:
     """Which entries a boolean mask (True = seen) or an additive one lets through.
 
-    Adding a mask of `finfo.min` to a logit leaves about `finfo.min`, or −inf: half of it is a
-    border that no logit reaches.
+    Masks that are added hide with −inf, with the lowest number of their type or of a smaller one,
+    or with −1e9 or −1e4. Below the last no key has a weight left, be it by a bias that grows with
+    the distance.
     """
-    return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+    return mask if mask.dtype == torch.bool else mask > _HIDDEN
 
 
 def hides(mask: Shaped[Tensor, "*shape"]) -> bool:

@@ -75,8 +75,8 @@ def test_lines_can_be_moved_taken_away_and_added():
     [
         ({"alarms": {"fire": (1, 2)}}, "no alarm named 'fire'; there are entropy collapse"),
         ({"alarms": {"logit growth": 3}}, r"needs \(raised, cleared\)"),
-        ({"alarms": {"logit growth": (40, 50)}}, "raised at at least where it is cleared"),
-        ({"alarms": {"entropy collapse": (0.5, 0.1)}}, "raised at at most"),
+        ({"alarms": {"logit growth": (40, 50)}}, "raised above where it is cleared"),
+        ({"alarms": {"entropy collapse": (0.5, 0.1)}}, "raised below where"),
         ({"on_alarm": {"fire": print}}, "no alarm named 'fire'"),
         ({"on_alarm": {"saturation": 3}}, "needs a function, got 3"),
     ],

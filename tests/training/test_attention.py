@@ -1,10 +1,12 @@
 """Rows that are drawn from a call, against the same rows of attention written out."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from dense_attention import HEADS, MASKS, make
-from headgauge.training.attention import Call, closely
+from headgauge.training.attention import Call, closely, largest_logits, measured
 
 SINKS = torch.tensor([-1.0, 0.0, 2.0, 5.0])
 
@@ -45,3 +47,25 @@ def test_calls_of_several_shapes_are_told_apart():
         for name, numbers in alone.items():
             assert numbers.shape == (1, each[0].shape[1], each[0].shape[0])
             assert torch.equal(numbers, own[name])
+
+
+def test_a_mask_that_adds_a_large_number_is_one_that_hides():
+    dense = make("padding")
+    assert isinstance(dense.logits.mask, torch.Tensor)
+    hidden = torch.zeros(dense.logits.mask.shape).masked_fill(~dense.logits.mask, -1e9)
+    boolean, additive = (
+        measured(Call(replace(dense.logits, mask=mask), None, None, None))
+        for mask in (dense.logits.mask, hidden)
+    )
+    for name, numbers in boolean.items():
+        assert torch.equal(numbers.isnan(), additive[name].isnan()), name
+        torch.testing.assert_close(numbers, additive[name], equal_nan=True)
+
+
+def test_rows_of_padding_have_no_largest_logit():
+    """The same wherever it is asked for: by the log, or by QK-clip alone."""
+    call = Call(make("causal_padding").logits, None, None, None)
+    alone = largest_logits(call)
+    assert torch.equal(alone.isnan(), measured(call)["max_logit"].isnan())
+    assert alone[1, :, -5:].isnan().all()
+    assert alone[0].isfinite().all()

@@ -194,6 +194,22 @@ def test_an_exception_in_lightning_leaves_nothing_behind():
     assert callback.monitor.closed
 
 
+def test_what_is_wrong_is_told_before_the_training(tmp_path, unchecked):
+    made = trainer(tmp_path)
+    for options, said in (({"evry": 3}, "no option 'evry'"), ({"every": 0}, "every must be in 1"),
+                          ({"budget": "2%"}, "budget must be a number, got '2%'"),
+                          ({"alarms": {"none": (1, 0)}}, "no alarm named 'none'")):  # fmt: skip
+        with pytest.raises(InputError, match=said):
+            headgauge.training.TrainerCallback(made, **options)
+        with pytest.raises(InputError, match=said):
+            headgauge.training.LightningCallback(**options)
+    with pytest.raises(InputError, match="give the Trainer that it is added to, got NoneType"):
+        headgauge.training.TrainerCallback(None)
+    headgauge.training.TrainerCallback(made)
+    with pytest.raises(InputError, match=r"not added: trainer\.add_callback"):
+        made.train()
+
+
 def test_without_lightning_a_line_says_so(monkeypatch):
     from headgauge.training import hosts
 

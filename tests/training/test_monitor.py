@@ -338,6 +338,9 @@ def test_what_cannot_be_asked_is_told_in_one_line(unchecked):
         (lambda: headgauge.Monitor(nn.DataParallel(llama())), "DataParallel runs copies"),
         (lambda: headgauge.Monitor(llama(), every=0), "every must be in 1"),
         (lambda: headgauge.Monitor(llama(), budget=2), "budget is a share"),
+        (lambda: headgauge.Monitor(llama(), budget=cast(Any, "2%")), "budget must be a number"),
+        (lambda: headgauge.Monitor(llama(), alarms=cast(Any, ["fire"])), "lines by name"),
+        (lambda: QKClip(limit=cast(Any, "a")), "limit of QK-clip must be a number"),
         (lambda: headgauge.Monitor(llama(), clip=number), "clip must be a QKClip"),
         (lambda: headgauge.Monitor(llama(), alarms={"fire": (1, 2)}), "no alarm named 'fire'"),
         (lambda: monitor.image(), "no step was logged yet"),
@@ -351,6 +354,47 @@ def test_what_cannot_be_asked_is_told_in_one_line(unchecked):
     with pytest.raises(InputError, match="closed"):
         monitor.step()
     headgauge.Monitor(model).close()
+
+
+def test_a_folder_that_takes_no_log_is_told_before_the_first_step(tmp_path, unchecked):
+    model, file = llama(), tmp_path / "file"
+    file.write_text("")
+    train(llama(), WATCH | {"out": tmp_path / "done"}, [batches(1)]).monitor.close()
+    wrong: list[Any] = [
+        (tmp_path / "done", "holds a finished log: choose another folder"),
+        (file, "is a file: give a folder"),
+        (5, "out must be the folder of the log, got 5"),
+    ]
+    for out, said in wrong:
+        with pytest.raises(InputError, match=said):
+            headgauge.Monitor(model, out=out)
+    headgauge.Monitor(model).close()  # none of them holds the model
+
+
+def test_what_is_shown_of_a_model_of_plain_torch_is_looked_at(unchecked):
+    query, key, value = torch.randn(3, 2, 4, 24, 8).unbind(0)
+    past = torch.ones(24, 24, dtype=torch.bool).tril()
+    found = []
+    for mask in (past, past[None], past[None, None], None):
+        with headgauge.Monitor(Plain().train()) as monitor:
+            monitor.see(query, key, value, layer=0, mask=mask, causal=mask is None)
+            monitor.step()
+            assert monitor.latest is not None
+            found.append(monitor.latest["heads"]["entropy"][0])
+    for each in found:
+        assert each == pytest.approx(found[-1], abs=1e-5)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"query": query[0]}, r"query must be \(batch, heads, tokens, dim\), got \(4, 24, 8\)"),
+        ({"query": [1.0]}, "query must be a torch tensor, got list"),
+        ({"value": value[:, :, :3]}, r"value must be \(2, 4, 24, dim\), got \(2, 4, 3, 8\)"),
+        ({"output": query.transpose(1, 2)}, r"output must be \(2, 4, 24, dim\)"),
+        ({"mask": past[:5]}, "mask must fit logits"),
+        ({"scaling": "a"}, "scaling must be a number, got 'a'"),
+    ]
+    with headgauge.Monitor(Plain().train()) as monitor:
+        for given, said in wrong:
+            with pytest.raises(InputError, match=said):
+                monitor.see(**{"query": query, "key": key, "value": value, "layer": 0} | given)
 
 
 def test_a_model_outside_the_interface_is_refused():

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask
 
 from headgauge.engine.checks import check_real
-from headgauge.errors import InputError
+from headgauge.errors import InputError, number
 
 
 def check_attention(query: Any, key: Any, scaling: Any, softcap: Any, sinks: Any) -> None:
@@ -29,9 +29,9 @@ def check_attention(query: Any, key: Any, scaling: Any, softcap: Any, sinks: Any
     if query.dtype != key.dtype or query.device != key.device:
         kinds = " and ".join(f"{each.dtype} on {each.device}" for each in (query, key))
         raise InputError(f"query and key must be of one kind, got {kinds}")
-    if scaling is not None and not math.isfinite(scaling):
+    if scaling is not None and not math.isfinite(number("scaling", scaling)):
         raise InputError(f"scaling must be a finite number, got {scaling}")
-    if softcap is not None and not (math.isfinite(softcap) and softcap > 0):
+    if softcap is not None and not 0 < number("softcap", softcap) < math.inf:
         raise InputError(f"softcap must be a number above 0, or None, got {softcap}")
     if sinks is not None:
         check_real("sinks", sinks)
@@ -39,6 +39,17 @@ def check_attention(query: Any, key: Any, scaling: Any, softcap: Any, sinks: Any
             raise InputError(
                 f"sinks must be one logit for each of {heads} heads, got {tuple(sinks.shape)}"
             )
+
+
+def check_values(query: Tensor, key: Tensor, value: Any, output: Any) -> None:
+    """Values of the keys, and what became of them for each query; either may be None."""
+    for name, given, beside in (("value", value, key), ("output", output, query)):
+        if given is None:
+            continue
+        check_real(name, given)
+        if given.ndim != 4 or given.shape[:3] != beside.shape[:3]:
+            wanted = ", ".join(map(str, beside.shape[:3]))
+            raise InputError(f"{name} must be ({wanted}, dim), got {tuple(given.shape)}")
 
 
 def mask_for(mask: Any, query: Tensor, key: Tensor) -> Tensor | BlockMask:
@@ -65,7 +76,10 @@ def mask_for(mask: Any, query: Tensor, key: Tensor) -> Tensor | BlockMask:
 def places_of(listed: Any, query: Tensor, key: Tensor) -> Int[Tensor, "#batch listed"]:
     """Listed keys by their number, those from the end too."""
     batch, keys = query.shape[0], key.shape[2]
-    places = torch.as_tensor(listed, device=key.device)
+    try:
+        places = torch.as_tensor(listed, device=key.device)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(f"listed must be whole numbers, got {listed!r}") from None
     places = places[None] if places.ndim == 1 else places
     whole = not (places.is_floating_point() or places.dtype == torch.bool) or not places.numel()
     if not whole or places.ndim != 2 or places.shape[0] not in (1, batch):

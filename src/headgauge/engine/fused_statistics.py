@@ -10,7 +10,7 @@ errors are those of `theory.normalization.log_sum_exps`, the kernels those of `l
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -85,6 +85,8 @@ def stats(
     (batch, listed); −1 is the last. `want` names some of `STATISTICS`: fewer cost fewer calls of
     the kernel (entropy one, max_logit and what is made of p₁ one together, collision_entropy one).
     """
+    if not isinstance(want, Iterable):
+        raise InputError(f"want names some of {', '.join(STATISTICS)}, got {want!r}")
     want = (want,) if isinstance(want, str) else tuple(want)
     for name in want:
         if name not in STATISTICS:

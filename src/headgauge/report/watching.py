@@ -72,6 +72,8 @@ def _opening(log: Thinned, ago: float) -> Iterator[Text]:
         told.append("the log is closed")
     else:
         told.append(f"last written {ago:.0f} s ago")
+    if log.cut:
+        told.append("its last line is not whole and is left out")
     yield Text("; ".join(told), style="dim")
 
 

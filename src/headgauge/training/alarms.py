@@ -141,6 +141,8 @@ def _shares(row: list[float | None]) -> list[float | None]:
 def _lines(given: Mapping[str, Any] | None) -> dict[str, Line]:
     """The default lines with others in their place; None for an alarm takes it away."""
     found = dict(ALARMS)
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"alarms has lines by name, {{name: (raised, cleared)}}, got {given!r}")
     for name, line in (given or {}).items():
         if line is None:
             found.pop(_known(name, ALARMS), None)
@@ -150,8 +152,8 @@ def _lines(given: Mapping[str, Any] | None) -> dict[str, Line]:
             raised, cleared = _two(name, line)
             own = ALARMS[_known(name, ALARMS)]
             if (raised >= cleared) != own.above:
-                order = "at least" if own.above else "at most"
-                raise InputError(f"{name} is raised at {order} where it is cleared, got {line!r}")
+                order = "above" if own.above else "below"
+                raise InputError(f"{name} is raised {order} where it is cleared, got {line!r}")
             found[name] = replace(own, raised=raised, cleared=cleared, why="as asked")
     return found
 

@@ -147,15 +147,25 @@ def measured(call: Call) -> dict[str, PerRow]:
     alive, many = found.length > 0, found.length.clamp(min=2)
     share = torch.where(found.length > 1, found.entropy / many.log(), torch.nan)
     several |= {"entropy_share": share, "sink_weight": found.listed[..., 0]}
-    # A head that computes no number any more has no largest logit either, and must not pass.
-    top = torch.where(alive, found.max_logit.nan_to_num(nan=torch.inf), torch.nan)
-    several |= {"max_logit": top, "entropy_min": -found.entropy}
+    several |= {"max_logit": _tops(found), "entropy_min": -found.entropy}
     if call.output is not None:
         output = torch.linalg.vector_norm(promote(call.output), dim=-1).transpose(1, 2)
         several["output_norm"] = torch.where(alive, output, torch.nan)
     if (padding := call.padding) is not None:
         several = {name: each.masked_fill(padding, torch.nan) for name, each in several.items()}
     return several
+
+
+def largest_logits(call: Call) -> PerRow:
+    """Of every row that is not padding."""
+    top = _tops(call.statistics(("max_logit",)))
+    return top if call.padding is None else top.masked_fill(call.padding, torch.nan)
+
+
+def _tops(found: Statistics) -> PerRow:
+    """A head that computes no number any more has no largest logit either, and must not pass."""
+    top = found.max_logit.nan_to_num(nan=torch.inf)
+    return torch.where(found.length > 0, top, torch.nan)
 
 
 def drawn(call: Call, rows: int, generator: torch.Generator) -> tuple[Tensor, ...] | None:

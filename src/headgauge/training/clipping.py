@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headgauge.errors import InputError, check_whole
+from headgauge.errors import InputError, check_whole, number
 from headgauge.models.circuits import InputRows, MadeBy
 
 Masters = Callable[[nn.Parameter], Tensor | None]
@@ -41,9 +41,9 @@ class QKClip:
     masters: Masters | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if not 0 < self.limit < float("inf"):
+        if not 0 < number("the limit of QK-clip", self.limit) < float("inf"):
             raise InputError(f"the limit of QK-clip must be positive, got {self.limit}")
-        if not 0 <= self.alpha <= 1:
+        if not 0 <= number("alpha of QK-clip", self.alpha) <= 1:
             raise InputError(f"alpha of QK-clip must be in 0 to 1, got {self.alpha}")
         check_whole("every", self.every, 1, 2**31)
 

@@ -12,11 +12,14 @@ import importlib
 import importlib.util
 import sys
 from functools import cache
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from headgauge.errors import InputError
+from headgauge.training.alarms import Alarms
+from headgauge.training.asked import check_numbers
 from headgauge.training.monitor import Monitor
 
 _PICTURE = "headgauge/entropy_share"
@@ -27,6 +30,7 @@ class _Host:
     """What the callbacks share: a monitor as long as the host trains."""
 
     def __init__(self, **options: Any):
+        _check(options)
         self._options = options
         self.monitor: Monitor | None = None
 
@@ -40,6 +44,18 @@ class _Host:
             self.monitor.close(finished)
 
 
+def _check(options: dict[str, Any]) -> None:
+    """Refuse what no monitor could be asked for, before there is a model."""
+    known = signature(Monitor).parameters
+    for name in options:
+        if name == "model" or name not in known:
+            there = ", ".join(each for each in known if each != "model")
+            raise InputError(f"a monitor has no option {name!r}; there are {there}")
+    asked = {name: known[name].default for name in check_numbers.__annotations__ if name in known}
+    check_numbers(**asked | {name: given for name, given in options.items() if name in asked})
+    Alarms(options.get("alarms"), options.get("on_alarm"))
+
+
 class _OfTrainer(_Host):
     """Transformers' Trainer: keys reach its log_history and its loggers.
 
@@ -49,9 +65,13 @@ class _OfTrainer(_Host):
 
     def __init__(self, trainer: Any, **options: Any):
         super().__init__(**options)
+        if not hasattr(trainer, "callback_handler"):
+            raise InputError(f"give the Trainer that it is added to, got {type(trainer).__name__}")
         self.trainer, train = trainer, trainer.train
 
         def watched(*args: Any, **kwargs: Any) -> Any:
+            if self not in trainer.callback_handler.callbacks:
+                raise InputError("the callback was made and not added: trainer.add_callback(it)")
             try:
                 return train(*args, **kwargs)
             finally:

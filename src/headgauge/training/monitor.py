@@ -24,9 +24,11 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor
 
-from headgauge.errors import LARGEST, InputError, check_whole
+from headgauge.engine.attention_checks import check_attention, check_values, mask_for
+from headgauge.errors import InputError
 from headgauge.training.alarms import Alarm, Alarms, Line, OnAlarm
-from headgauge.training.attention import TOP_N, Call, apart, drawn, measured
+from headgauge.training.asked import check_numbers, folder_of
+from headgauge.training.attention import TOP_N, Call, apart, drawn, largest_logits, measured
 from headgauge.training.buffers import Layer, Tally, rank, reduce_peaks
 from headgauge.training.clipping import Clipper, QKClip
 from headgauge.training.cost import Clock
@@ -66,7 +68,7 @@ class Monitor:
         clip: QKClip | None = None,
         seed: int = 0,
     ):
-        _check(every, budget, rows, spectra_every, clip, seed)
+        check_numbers(every, budget, rows, spectra_every, clip, seed)
         settings = {"rows": rows, "spectra_every": spectra_every, "seed": seed, "top_n": TOP_N}
         settings["clip"] = None if clip is None else clip.as_dict()
         self._alarms = Alarms(alarms, on_alarm)
@@ -76,10 +78,9 @@ class Monitor:
         self._watching = Watching(model, self._seen)
         device = device_of(self._watching.model)
         self._clock, self._tally = Clock(device), Tally(device)
-        folder = None if out is None else Path(out)
-        common = every, spectra_every, budget, folder, settings
-        self._recorder = Recorder(self._watching, self._alarms, *common)
         try:
+            common = every, spectra_every, budget, folder_of(out), settings
+            self._recorder = Recorder(self._watching, self._alarms, *common)
             self._clipper = None
             if clip is not None:
                 layers = self._watching.layers
@@ -142,7 +143,7 @@ class Monitor:
         *,
         layer: int | str,
         scaling: float | None = None,
-        mask: Shaped[Tensor, "#batch #heads #queries keys"] | None = None,
+        mask: Shaped[Tensor, "..."] | None = None,
         causal: bool = False,
         softcap: float | None = None,
         sinks: Float[Tensor, "heads"] | None = None,
@@ -150,11 +151,15 @@ class Monitor:
     ) -> None:
         """An attention call of a model that is not transformers', from inside its forward: `mask`,
         `causal` and `scaling` as torch's `scaled_dot_product_attention` has them, `output` what
-        that returned. Outside logged steps it does nothing."""
+        that returned; without value or output there is nothing that follows from them. Outside
+        logged steps it does nothing."""
         name, watching = str(layer), self._watching
         if self.closed or not watching.model.training or not watching.asks(name):
             return
-        fields: dict[str, Any] = {"query": query, "key": key, "value": value, "mask": mask}
+        check_attention(query, key, scaling, softcap, sinks)
+        check_values(query, key, value, output)
+        fields: dict[str, Any] = {"query": query, "key": key, "value": value}
+        fields["mask"] = None if mask is None else mask_for(mask, query, key)
         fields |= {"causal": causal, "softcap": softcap, "sinks": sinks}
         fields["scaling"] = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
         watching.take(name, Call.of(fields, None if output is None else output.transpose(1, 2)))
@@ -202,7 +207,7 @@ class Monitor:
                 top = found["max_logit"]
         else:
             with apart():
-                top = call.statistics(("max_logit",)).max_logit
+                top = largest_logits(call)
         if self._clips:
             tally.add_peaks(top)
 
@@ -240,22 +245,3 @@ class Monitor:
 def _generator(*numbers: int) -> torch.Generator:
     """Of its own, so that torch's stays where it is; the same for the same numbers."""
     return torch.Generator().manual_seed(zlib.crc32(repr(numbers).encode()))
-
-
-def _check(
-    every: int,
-    budget: float | None,
-    rows: int,
-    spectra_every: int | None,
-    clip: QKClip | None,
-    seed: int,
-) -> None:
-    check_whole("every", every, 1, LARGEST)
-    check_whole("rows", rows, 0, LARGEST)
-    check_whole("seed", seed, 0, LARGEST)
-    if spectra_every is not None:
-        check_whole("spectra_every", spectra_every, 1, LARGEST)
-    if budget is not None and not 0 < budget <= 1:
-        raise InputError(f"budget is a share of step time, above 0 and at most 1, got {budget}")
-    if clip is not None and not isinstance(clip, QKClip):
-        raise InputError(f"clip must be a QKClip, got {clip!r}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from headgauge.errors import InputError
+from headgauge.errors import InputError, number
 from headgauge.models.circuits import InputRows
 from headgauge.training.alarms import Alarm, Alarms
 from headgauge.training.buffers import Layer, Rows, rank, reduce, rows_of
@@ -75,7 +75,7 @@ class Recorder:
             {"layer": layer, "head": head, "factor": factor}
             for (layer, head), factor in self._clipped.items()
         ]
-        made = {"step": step, "loss": None if loss is None else float(loss)}
+        made = {"step": step, "loss": None if loss is None else number("loss", loss)}
         made |= {"every": self.logging.every, "cost": share, "heads": heads, "spectra": found}
         made |= {"alarms": [each.as_dict() for each in changed], "clipped": shrunk}
         made |= {"notes": self.notes[self._said :]}

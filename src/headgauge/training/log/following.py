@@ -17,7 +17,8 @@ class Followed:
 
     def __init__(self, folder: str | Path):
         check_name(Path(folder))
-        self._path = Path(folder, LOG)
+        given = Path(folder)
+        self._path = given if given.name == LOG and given.is_file() else given / LOG
         self._begin()
 
     def _begin(self) -> None:

@@ -44,7 +44,8 @@ class Lines:
                 self._identity = _identity(file)
         except (FileNotFoundError, NotADirectoryError):
             what = f"it has no {LOG}" if path.parent.is_dir() else "there is no such folder"
-            raise InputError(f"{path.parent} is no training log: {what}") from None
+            when = "a training begins it with the first step it logs"
+            raise InputError(f"{path.parent} is no training log: {what}; {when}") from None
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror or error}") from None
         self.header = self._read_header(raw)
@@ -65,8 +66,7 @@ class Lines:
         """How many steps the file has, counted without reading them."""
         with self.path.open("rb") as file:
             ends = sum(part.count(b"\n") for part in iter(lambda: file.read(1 << 20), b""))
-            file.seek(max(0, file.tell() - _LAST))
-            return ends - 1 - (b'\n{"closed":' in file.read())
+        return ends - 1 - is_closed(self.path)
 
     def fresh(self) -> Iterator[Line]:
         """The lines that are whole and were not given before."""
@@ -148,6 +148,13 @@ class Lines:
 
     def _damage(self, said: str) -> InputError:
         return InputError(f"{self.path} is damaged in line {self.number + 1}: {said}: {REMEDY}")
+
+
+def is_closed(path: Path) -> bool:
+    """Whether a log was ended, told from its last line."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _LAST))
+        return b'\n{"closed":' in file.read()
 
 
 def _object(raw: bytes) -> dict[str, Any] | None:

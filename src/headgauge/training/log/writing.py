@@ -20,12 +20,26 @@ from headgauge.errors import InputError
 from headgauge.runs.manifest import now
 from headgauge.runs.manifest_file import MANIFEST, differences
 from headgauge.runs.training_schema import LOG, TRAINING_TABLES
-from headgauge.training.log.line_reading import Lines
+from headgauge.training.log.line_reading import Lines, is_closed
 from headgauge.training.log.lines import header_text, line_text, misfit
 from headgauge.training.log.reading import TrainingLog
 
 if sys.platform != "win32":
     import fcntl
+
+
+def check_log_folder(folder: Path) -> None:
+    """Refuse a folder in which no log can be begun or taken up; it is made if there is none."""
+    folder_to_write(folder)
+    path = folder / LOG
+    if not path.exists():
+        for name in (MANIFEST, *(f"{table}.parquet" for table in TRAINING_TABLES)):
+            if (folder / name).exists():
+                raise InputError(
+                    f"{folder} holds another run ({name}): choose another folder for the log"
+                )
+    elif is_closed(path):
+        raise InputError(f"{folder} holds a finished log: choose another folder")
 
 
 class LogWriter:
@@ -39,14 +53,13 @@ class LogWriter:
     def __init__(self, folder: str | Path, header: Mapping[str, Any]):
         self.folder = Path(folder)
         text = header_text(header)
-        folder_to_write(self.folder)
+        check_log_folder(self.folder)
         self._path, self._notes = self.folder / LOG, []
         self._every, self._last, self._done = int(header.get("every") or 1), -1, 0
         self._heads = [layer["heads"] for layer in header["layers"]]
         with locked(self.folder):  # two that begin at once do so one after the other
             there = self._path.exists()
             if not there:
-                self._refuse_tables()
                 with whole_file(self._path) as temporary:
                     temporary.write_text(text + "\n", encoding="utf-8", newline="\n")
             self._open()
@@ -104,13 +117,6 @@ class LogWriter:
             while raw:
                 raw = raw[self._file.write(raw) or 0 :]
 
-    def _refuse_tables(self) -> None:
-        for name in (MANIFEST, *(f"{table}.parquet" for table in TRAINING_TABLES)):
-            if (self.folder / name).exists():
-                raise InputError(
-                    f"{self.folder} holds another run ({name}): choose another folder for the log"
-                )
-
     def _take_up(self, header: Mapping[str, Any]) -> None:
         """Go on with the log of the same model, if it was not finished."""
         try:
@@ -130,8 +136,6 @@ class LogWriter:
         for batch in lines.batches():
             self._last = batch.step[-1]
             self._done += len(batch.step)
-        if lines.closed:
-            raise InputError(f"{self.folder} holds a finished log: choose another folder")
         self._notes = [f"taken up again after step {max(self._last, 0)}"]
         names = ("every", "budget", "alarms", "settings")
         here = {name: header[name] for name in names if name in header}
