@@ -18,6 +18,7 @@ PARTS = (
     "fused_statistics",
     "dynamics",
     "monitor",
+    "first_use",
 )
 
 
