@@ -22,51 +22,70 @@ PIECE = 512
 
 
 @fused
-def _advance(gram, first, rows, weights, squares, c, reached):
-    """c += Σα_j⟨x_j, ·⟩ for the next four selected j; `reached` = max ‖x_j‖² − 2⟨x_j, ·⟩ so far.
+def _advance(gram, first, rows, weights, halves, c, reached):
+    """c += Σα_j⟨x_j, ·⟩ for the next four selected j; `reached` = min ⟨x_j, ·⟩ − ‖x_j‖²/2 so far.
 
     Four at a time, because reading and writing c and `reached` costs more than the sums. The rows
     of the Gram matrix and its first column come unsigned: see `PIECE`.
     """
     j0, j1, j2, j3 = rows
     w0, w1, w2, w3 = weights
-    k0, k1, k2, k3 = squares
+    k0, k1, k2, k3 = halves
     for i in range(np.uint64(c.shape[0])):
         k = first + i
         p0, p1, p2, p3 = gram[j0, k], gram[j1, k], gram[j2, k], gram[j3, k]
         c[i] += (w0 * p0 + w1 * p1) + (w2 * p2 + w3 * p3)
-        f0, f1, f2, f3 = k0 - (p0 + p0), k1 - (p1 + p1), k2 - (p2 + p2), k3 - (p3 + p3)
+        f0, f1, f2, f3 = p0 - k0, p1 - k1, p2 - k2, p3 - k3
         # What was there goes in first: compared last, it would be stored under a mask, slowly.
         far = reached[i]
-        far = far if far > f0 else f0
-        f1 = f1 if f1 > f2 else f2
-        far = far if far > f3 else f3
-        reached[i] = far if far > f1 else f1
+        far = far if far < f0 else f0
+        f1 = f1 if f1 < f2 else f2
+        far = far if far < f3 else f3
+        reached[i] = far if far < f1 else f1
+
+
+@fused
+def _advance_by_two(gram, first, rows, weights, halves, c, reached):
+    j0, j1 = rows
+    w0, w1 = weights
+    k0, k1 = halves
+    for i in range(np.uint64(c.shape[0])):
+        k = first + i
+        p0, p1 = gram[j0, k], gram[j1, k]
+        c[i] += w0 * p0 + w1 * p1
+        f0, f1 = p0 - k0, p1 - k1
+        far = reached[i]
+        far = far if far < f0 else f0
+        reached[i] = far if far < f1 else f1
 
 
 @compiled
 def enter(gram, gram_at, first, begin, end, values, places, norms2, c, reached):
     """Ranks begin…end − 1 enter I: c and `reached` take in their rows of the Gram matrix."""
     real = gram.dtype.type
-    zero = real(0.0)
-    for b in range(begin, end, 4):
-        # Where fewer than four are left, the last one again, with weight 0.
-        e1, e2, e3 = min(b + 1, end - 1), min(b + 2, end - 1), min(b + 3, end - 1)
-        j0, j1, j2, j3 = places[b], places[e1], places[e2], places[e3]
+    half, column, b = real(0.5), np.uint64(first), begin
+    while b + 4 <= end:
+        j0, j1, j2, j3 = places[b], places[b + 1], places[b + 2], places[b + 3]
         rows = (
             np.uint64(gram_at[first + j0]),
             np.uint64(gram_at[first + j1]),
             np.uint64(gram_at[first + j2]),
             np.uint64(gram_at[first + j3]),
         )
-        weights = (
-            real(values[b]),
-            real(values[e1]) if b + 1 < end else zero,
-            real(values[e2]) if b + 2 < end else zero,
-            real(values[e3]) if b + 3 < end else zero,
+        weights = real(values[b]), real(values[b + 1]), real(values[b + 2]), real(values[b + 3])
+        halves = half * norms2[j0], half * norms2[j1], half * norms2[j2], half * norms2[j3]
+        _advance(gram, column, rows, weights, halves, c, reached)
+        b += 4
+    while b < end:
+        # Where one is left, it comes again with weight 0.
+        other = min(b + 1, end - 1)
+        j0, j1 = places[b], places[other]
+        rows = np.uint64(gram_at[first + j0]), np.uint64(gram_at[first + j1])
+        weights = real(values[b]), real(values[other]) if other > b else real(0.0)
+        _advance_by_two(
+            gram, column, rows, weights, (half * norms2[j0], half * norms2[j1]), c, reached
         )
-        squares = (norms2[j0], norms2[j1], norms2[j2], norms2[j3])
-        _advance(gram, np.uint64(first), rows, weights, squares, c, reached)
+        b += 2
 
 
 @fused
@@ -91,7 +110,7 @@ def _quickly(a, own, c, norms2, left, reached, context2, inverse, begin, end):
         # A selected key must not be the nearest one. Below zero the bits are too.
         h = h if left[i] > zero else infinite
         v = v if outside > zero else infinite
-        apart = norms2[i] + reached[i]
+        apart = norms2[i] - (reached[i] + reached[i])
         apart = apart if left[i] > zero else zero
         least = min(least, ordered(h))
         closest = min(closest, as_bits(v))

@@ -20,7 +20,7 @@ class Row(NamedTuple):
     counts: np.ndarray  # 1 where a key counts
     left: np.ndarray  # 1 where it counts and is not selected
     c: np.ndarray  # ⟨x_i, s⟩
-    reached: np.ndarray  # max ‖x_j‖² − 2⟨x_i, x_j⟩ over the selected j
+    reached: np.ndarray  # min ⟨x_i, x_j⟩ − ‖x_j‖²/2 over the selected j
     spread: np.ndarray  # V_i up to the factor that depends on N
     mean: np.ndarray  # x̄
     mean2: float  # ‖x̄‖²
@@ -29,13 +29,13 @@ class Row(NamedTuple):
 
 
 class Ranks(NamedTuple):
-    """The largest weights of a row, in order; `own` and `h` are room for a number each."""
+    """The largest weights of a row, in order; `h` is room for a number each."""
 
     values: np.ndarray
     places: np.ndarray
     tail: np.ndarray  # Σα outside the first b ranks
     longest: np.ndarray  # max ‖y‖² there
-    own: np.ndarray
+    y: np.ndarray  # ‖y‖
     h: np.ndarray
 
 
@@ -101,6 +101,7 @@ def rank(row, ranks, size):
         row.left[i] = row.counts[i]
     for b in range(size):
         ranks.values[b] = row.a[ranks.places[b]]
+        ranks.y[b] = math.sqrt(float(row.own[ranks.places[b]]))
         row.left[ranks.places[b]] = 0.0
     ranks.tail[size], ranks.longest[size] = _remainder(row.a, row.own, row.left)
     for b in range(size - 1, -1, -1):

@@ -88,11 +88,11 @@ def _walk(row, ranks, limits, shared, top_ns, s, piece, exact, out):
     a, own, onto, norms2, counts = row.a, row.own, row.onto, row.norms2, row.counts
     left, c, reached, spread = row.left, row.c, row.reached, row.spread
     values, places, tail, longest = ranks.values, ranks.places, ranks.tail, ranks.longest
-    own_b, h_b = ranks.own, ranks.h
+    y, h = ranks.y, ranks.h
     gram, gram_at = shared.gram, shared.gram_at
     single = gram.itemsize == 4
     lost = _CANCELLED_SINGLE if single else CANCELLED
-    c[:], reached[:], s[:] = 0.0, -math.inf, 0.0
+    c[:], reached[:], s[:] = 0.0, math.inf, 0.0
     for i in range(counts.shape[0]):  # a copy by slices takes a second to compile
         left[i] = counts[i]
     mass, reach, rest, rest2, chosen2 = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -146,8 +146,9 @@ def _walk(row, ranks, limits, shared, top_ns, s, piece, exact, out):
         found["bound_lower"] = math.sqrt(squared)
         found["bound_upper"] = math.sqrt(n_left * away2)
         held, certain = inside(
-            x, a, own, c, left, s, context2, reach, r2, longest[chosen], chosen, places, own_b, h_b
-        )
+            x, a, own, c, left, s, context2, reach, r2, longest[chosen], chosen, values, places, y,
+            h,
+        )  # fmt: skip
         found["doubtful"] = 0.0 if certain else 1.0
         radius = math.sqrt(r2)
         found["radius"] = radius
@@ -173,7 +174,7 @@ def measure(block, shared, out, hard, start, stop):
     s, piece, exact = np.empty(dim), np.empty(PIECE, real), np.empty(0 if single else keys)
     most = min(keys, block.top_ns[-1])
     values, tail, longest = np.empty(most), np.empty(most + 1), np.empty(most + 1)
-    own_b, h_b = np.empty(most), np.empty(most)
+    y, h = np.empty(most), np.empty(most)
     for at in range(start, stop):
         span = block.spans[at]
         first, end, n = span["first"], span["end"], span["n"]
@@ -192,7 +193,7 @@ def measure(block, shared, out, hard, start, stop):
             counts, scratch[3, :wide], scratch[4, :wide], scratch[5, :wide], scratch[6, :wide],
             mean, square(mean), first, n,
         )  # fmt: skip
-        ranks = Ranks(values, block.places[at], tail, longest, own_b, h_b)
+        ranks = Ranks(values, block.places[at], tail, longest, y, h)
         rank(row, ranks, block.top_ns[asked - 1])
         top = abs(values[0]) * math.sqrt(norms2[ranks.places[0]])
         nothing = absolute > 0.0 and top < _NOTHING

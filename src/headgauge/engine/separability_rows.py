@@ -7,15 +7,22 @@ common to both, would take the digits of small weights with it.
 
 import math
 
+import numpy as np
+
 from headgauge.engine.bits import from_ordered, ordered
 from headgauge.engine.loading_rows import difference2
-from headgauge.kernels import compiled, fused
+from headgauge.kernels import compiled, fused, literal, summed
 from headgauge.theory.normalization.separability import GUARD
 
 # What rounding can move ‖y_i − s‖² and r² apart, in units of the squares they were made of: in
 # float64, theory's own rounding included.
 ROUNDING = 1e-12
 _SINGLE = 2.0**-24
+_PER_LN2 = 1.0 / math.log(2.0)
+_LN2_HIGH = 6.93147180369123816490e-01  # log 2 in two parts, the first with zeros at its end
+_LN2_LOW = 1.90821492927058770002e-10
+_ONE_BITS = np.int64(0x3FF0000000000000)  # those of 1.0
+_FAR = 700.0  # e^−t is as good as 0 from here on
 
 
 @fused
@@ -82,42 +89,35 @@ def separation2(row, shared):
     return best
 
 
-@compiled
-def _counted(own, distances2, length, reach, radius, chosen):
-    """(N_s, whether it is certain) from squared distances in float64.
+@fused
+def _counted(y, distances2, length, reach, radius, chosen):
+    """(N_s, how many it is not certain of) from squared distances in float64.
 
     Uncertain is a key whose distance comes so near r + 1e-9(‖s‖ + ‖y_i‖) that rounding could
     decide; the caller then asks the reference.
     """
-    count = 0
-    certain = True
+    count, uncertain = 0, 0
     for b in range(chosen):
-        limit = radius + GUARD * (length + math.sqrt(own[b]))
+        limit = radius + GUARD * (length + y[b])
         gap = distances2[b] - limit * limit
         # r may belong to a key that is much longer than what was selected; r ≥ ‖y_j‖ − ‖s‖.
-        doubt = ROUNDING * (own[b] + (reach + radius) ** 2)
-        if gap <= 0.0:
-            count += 1
-        if abs(gap) <= doubt:
-            certain = False
-    return count, certain
+        doubt = ROUNDING * (y[b] * y[b] + (reach + radius) * (reach + radius))
+        count += gap <= 0.0
+        uncertain += abs(gap) <= doubt
+    return count, uncertain
 
 
-@compiled
-def _roughly_counted(own, h, least, length, reach, radius, longest, noise, chosen):
+@fused
+def _roughly_counted(y, h, least, length, reach, radius, longest, noise, chosen):
     """The same from h in single precision, wrong by `noise` of what it was added up from."""
-    count = 0
-    certain = True
+    count, uncertain = 0, 0
     beyond = noise * longest * (2.0 * reach + longest)
     for b in range(chosen):
-        y = math.sqrt(own[b])
-        guard = GUARD * (length + y)
+        guard = GUARD * (length + y[b])
         gap = h[b] - least - guard * (2.0 * radius + guard)
-        if gap <= 0.0:
-            count += 1
-        if abs(gap) <= beyond + noise * y * (2.0 * reach + y):
-            certain = False
-    return count, certain
+        count += gap <= 0.0
+        uncertain += abs(gap) <= beyond + noise * y[b] * (2.0 * reach + y[b])
+    return count, uncertain
 
 
 @compiled
@@ -132,11 +132,11 @@ def _exact_radius2(vectors, a, own, c, left, s, edge):
 
 @compiled
 def inside(
-    vectors, a, own, c, left, s, context2, reach, radius2, longest2, chosen, places, own_b, h_b
+    vectors, a, own, c, left, s, context2, reach, radius2, longest2, chosen, values, places, y, h
 ):
     """(N_s, whether it is certain: else only theory can tell).
 
-    own_b and h_b are scratch, one number for each rank.
+    `y` has ‖y‖ of every rank; `h` is scratch, one number for each.
     """
     radius = math.sqrt(radius2)
     # All weights zero: every key is where s is.
@@ -145,26 +145,76 @@ def inside(
     length = math.sqrt(context2)
     for b in range(chosen):
         i = places[b]
-        own_b[b] = own[i]
-        h_b[b] = own[i] - 2.0 * float(a[i]) * c[i]
+        h[b] = own[i] - 2.0 * values[b] * c[i]
     if a.itemsize == 4:
         noise = _SINGLE * (chosen + vectors.shape[1] + 8)
         longest = math.sqrt(longest2)
         least = radius2 - context2
-        count, certain = _roughly_counted(
-            own_b, h_b, least, length, reach, radius, longest, noise, chosen
+        count, uncertain = _roughly_counted(
+            y, h, least, length, reach, radius, longest, noise, chosen
         )
-        if certain:
+        if uncertain == 0:
             return count, True
         edge = least + 3.0 * noise * longest * (2.0 * reach + longest)
         radius = math.sqrt(_exact_radius2(vectors, a, own, c, left, s, edge))
         for b in range(chosen):
             i = places[b]
-            h_b[b] = difference2(float(a[i]), vectors[i], 1.0, s)
+            h[b] = difference2(values[b], vectors[i], 1.0, s)
     else:
         for b in range(chosen):
-            h_b[b] += context2
-    return _counted(own_b, h_b, length, reach, radius, chosen)
+            h[b] += context2
+    count, uncertain = _counted(y, h, length, reach, radius, chosen)
+    return count, uncertain == 0
+
+
+@summed
+def _exp_series(x):
+    """exp x for |x| ≤ ½ log 2."""
+    p = 1.0 / 479001600.0
+    p = p * x + 1.0 / 39916800.0
+    p = p * x + 1.0 / 3628800.0
+    p = p * x + 1.0 / 362880.0
+    p = p * x + 1.0 / 40320.0
+    p = p * x + 1.0 / 5040.0
+    p = p * x + 1.0 / 720.0
+    p = p * x + 1.0 / 120.0
+    p = p * x + 1.0 / 24.0
+    p = p * x + 1.0 / 6.0
+    p = p * x + 0.5
+    return (p * x + 1.0) * x + 1.0
+
+
+@literal
+def _exp_of_minus(t):
+    """e^−t for 0 ≤ t ≤ 700 to the last bits, without a call, so that loops over it stay vectors.
+
+    t = k log 2 − x with k next to t/log 2.
+    """
+    k = np.int32(t * _PER_LN2 + 0.5)
+    whole = np.float64(k)
+    x = (whole * _LN2_HIGH - t) + whole * _LN2_LOW
+    power = np.int64(_ONE_BITS - (np.int64(k) << 52)).view(np.float64)
+    return _exp_series(x) * power
+
+
+@fused
+def _xi_terms(values, begin, end, others, others2, m2, inner, radius, unit):
+    """Of ranks begin…end − 1: Σξ, Σ exp(−(r − ξ)²/16M²), how many ξ ≤ r."""
+    total, terms = 0.0, 0.0
+    counted = 0
+    for b in range(begin, end):
+        v = values[b]
+        rest = others - v
+        rest2 = others2 - v * v
+        cross = rest * rest - rest2
+        cross = cross if cross > 0.0 else 0.0
+        squared = m2 * rest2 + inner * cross
+        xi = math.sqrt(squared if squared > 0.0 else 0.0)
+        gap = (radius - xi) * (radius - xi) * unit
+        total += xi
+        terms += _exp_of_minus(gap if gap < _FAR else _FAR)
+        counted += xi <= radius
+    return total, terms, counted
 
 
 @compiled
@@ -175,27 +225,23 @@ def xi_bounds(chosen, values, rest, rest2, separation2, sphere, radius):
     be more than half of the sum.
     """
     m2 = sphere * sphere
-    inner = m2 - separation2 / 2.0
-    total = 0.0
-    terms = 0.0
-    counted = 0
-    for b in range(chosen):
-        v = values[b]
-        others = rest if b == 0 else rest + values[0] - v
-        others2 = rest2 if b == 0 else rest2 + values[0] * values[0] - v * v
-        cross = others * others - others2
-        squared = m2 * others2
-        # A single key has δ = ∞ and no cross term.
-        if cross > 0.0:
-            squared += inner * cross
-        xi = math.sqrt(squared) if squared > 0.0 else 0.0
-        total += xi
-        if sphere > 0.0:
-            terms += math.exp(-((radius - xi) ** 2) / (16.0 * m2))
-        else:
-            terms = math.nan
-        if xi <= radius:
-            counted += 1
+    # A single key has δ = ∞ and no cross term.
+    inner = m2 - separation2 / 2.0 if separation2 < math.inf else 0.0
+    unit = 1.0 / (16.0 * m2) if m2 > 0.0 else 0.0
+    top = values[0]
+    total, terms, counted = _xi_terms(
+        values, 1, chosen, rest + top, rest2 + top * top, m2, inner, radius, unit
+    )
+    cross = rest * rest - rest2
+    squared = m2 * rest2 + (inner * cross if cross > 0.0 else 0.0)
+    xi = math.sqrt(squared) if squared > 0.0 else 0.0
+    total += xi
+    terms += math.exp(-((radius - xi) ** 2) * unit)
+    counted += xi <= radius
+    if not m2 > 0.0:
+        terms = math.nan
+    elif radius == math.inf:
+        terms = 0.0
     lower = 1.0
     if total > 0.0:
         lower = -math.inf if radius == 0.0 else 1.0 - total / (radius * chosen)
