@@ -63,9 +63,11 @@ def _close(kernel: Any) -> None:
     kernel.add_overload, kernel._compile_for_args = register, refuse
 
 
-compiled = _compiler()
-fused = _compiler(fastmath={"reassoc", "contract", "nsz", "nnan"})
-literal = _compiler(error_model="numpy")
+# All of it is said, also what is usual: numba gives a function that leaves something open what its
+# caller has, so that its arithmetic would depend on who called it first, and stay so in the cache.
+compiled = _compiler(error_model="python", fastmath=False)
+fused = _compiler(error_model="python", fastmath={"reassoc", "contract", "nsz", "nnan"})
+literal = _compiler(error_model="numpy", fastmath=False)
 summed = _compiler(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 
 

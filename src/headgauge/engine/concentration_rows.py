@@ -24,14 +24,14 @@ _LN2 = math.log(2.0)
 _TO_ROOT_HALF = np.int64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)
 
 
-@literal
+@summed
 def _bits(p):
     """The bits of a weight, for weights ≥ 0 in their order; those of −0 are those of 0."""
     bits = np.float64(p).view(np.int64)
     return bits if bits != _MINUS_ZERO else np.int64(0)
 
 
-@literal
+@summed
 def _log(p):
     """log p for p ≥ 0 to the last bit or two, without a call, so that loops over it stay vectors.
 

@@ -12,43 +12,66 @@ import math
 
 import numpy as np
 
+from headgauge.engine.exponential_rows import exp_of_minus, expm1
 from headgauge.kernels import literal, summed
 
 _FAR = 30.0  # of δ: beyond it nothing small is left to protect
 _LOW, _HIGH = math.log(1e-3), math.log(1e4)  # beyond them the integrand is e^{±t} to 1e-6
+_FACTORS = 32  # each below 1e9: their product stays in range
 _NEGLIGIBLE = 1e-10  # of ‖C‖_F: keys that add up to less change the mean by no more than that
 
 
-@literal
-def _near(p, relative, step, count, moved):
+@summed
+def _near(p, relative, step, moved):
     """The norm of the change, for keys that have weight."""
     total = 0.0
-    for j in range(count):
-        moved[j] = math.expm1(relative[j] * step)
+    for j in range(p.shape[0]):
+        moved[j] = expm1(relative[j] * step)
         total += p[j] * moved[j]
     squares = 0.0
-    for j in range(count):
+    for j in range(p.shape[0]):
         change = p[j] * (moved[j] - total)
         squares += change * change
     return math.sqrt(squares) / (1.0 + total)
 
 
-@literal
-def _far(p, scores, direction, temperature, epsilon, moved):
-    """The same by softmax, for all keys that are seen."""
+@summed
+def _far(p, scores, direction, inverse, epsilon, moved):
+    """The same by softmax, for all keys that are seen; `inverse` is 1/T."""
     highest = -math.inf
     for j in range(p.shape[0]):
-        moved[j] = (scores[j] + epsilon * direction[j]) / temperature
-        highest = max(highest, moved[j])
+        moved[j] = (scores[j] + epsilon * direction[j]) * inverse
+        highest = moved[j] if moved[j] > highest else highest
     total = 0.0
     for j in range(p.shape[0]):
-        moved[j] = math.exp(moved[j] - highest)
+        moved[j] = exp_of_minus(highest - moved[j])
         total += moved[j]
     squares = 0.0
     for j in range(p.shape[0]):
         change = moved[j] / total - p[j]
         squares += change * change
     return math.sqrt(squares)
+
+
+@summed
+def _largest(p):
+    """The largest weight, and how many are not 0: a NaN is not, and must not vanish."""
+    highest, count = 0.0, 0
+    for j in range(p.shape[0]):
+        highest = p[j] if p[j] > highest else highest
+        count += p[j] != 0.0
+    return highest, count
+
+
+@summed
+def _beyond(v, scores, own, relative):
+    """The steps beyond the winner's, and the largest of a key that is seen."""
+    highest = 0.0
+    for j in range(v.shape[0]):
+        relative[j] = v[j] - own
+        seen = relative[j] if scores[j] > -math.inf else 0.0
+        highest = seen if seen > highest else highest
+    return highest
 
 
 @literal
@@ -63,23 +86,26 @@ def changes(weights, scores, directions, temperatures, epsilons, out, start, sto
         query = row % queries
         temperature = temperatures[row // queries]
         p, v = weights[row], directions[query if shared else row]
+        top, count = _largest(p)
         winner = 0
-        for j in range(1, p.shape[0]):
-            if p[j] > p[winner]:
-                winner = j
-        count, highest = 0, 0.0
-        for j in range(p.shape[0]):
-            if scores[query, j] > -math.inf:
-                highest = max(highest, v[j] - v[winner])
-            if p[j] != 0.0:  # true for a NaN, which must not vanish here
-                kept[count], relative[count] = p[j], v[j] - v[winner]
-                count += 1
+        while winner + 1 < p.shape[0] and p[winner] != top:
+            winner += 1
+        highest = _beyond(v, scores[query], v[winner], relative)
+        heavy = p
+        if 2 * count < p.shape[0]:  # cold: most keys have no weight at all
+            heavy, count = kept, 0
+            for j in range(p.shape[0]):
+                if p[j] != 0.0:
+                    kept[count], relative[count] = p[j], relative[j]
+                    count += 1
+        else:
+            count = p.shape[0]
         for at in range(epsilons.shape[0]):
             step = epsilons[at] / temperature
             if highest * step > _FAR:
-                change = _far(p, scores[query], v, temperature, epsilons[at], moved)
+                change = _far(p, scores[query], v, 1.0 / temperature, epsilons[at], moved)
             else:
-                change = _near(kept, relative, step, count, moved)
+                change = _near(heavy[:count], relative[:count], step, moved)
             out[row, at] = change / epsilons[at]
 
 
@@ -106,32 +132,30 @@ def _size(rest, first):
 
 
 @summed
-def _parts(rest, shares, first, u):
-    """Re w and Im w of the determinant."""
-    real, imaginary = 0.0, 0.0
-    for j in range(rest.shape[0]):
+def _parts(rest, shares, first, u, begin, end):
+    """Re w and Im w of the determinant, and Π(1 + θ²p²), over some keys."""
+    real, imaginary, product = 0.0, 0.0, 1.0
+    for j in range(np.uint64(begin), np.uint64(end)):
         scaled = u * shares[j]
-        damped = scaled * (first - rest[j]) / (1.0 + scaled * scaled)
+        factor = 1.0 + scaled * scaled
+        damped = scaled * (first - rest[j]) / factor
         real += scaled * damped
         imaginary += damped
-    return real, imaginary
+        product *= factor
+    return real, imaginary, product
 
 
-@summed
-def _log_diagonal(shares, u):
-    """Σ log(1 + θ²p²), a logarithm for eight factors."""
-    total = 0.0
-    whole = shares.shape[0] // 8 * 8
-    for base in range(0, whole, 8):
-        product = 1.0
-        for j in range(base, base + 8):
-            scaled = u * shares[j]
-            product *= 1.0 + scaled * scaled
+@literal
+def _log_det(rest, shares, first, u):
+    """log det(I + θ²C²), a logarithm for as many factors as cannot overflow."""
+    total, real, imaginary = 0.0, 0.0, 0.0
+    for begin in range(0, rest.shape[0], _FACTORS):
+        end = min(begin + _FACTORS, rest.shape[0])
+        more, turned, product = _parts(rest, shares, first, u, begin, end)
+        real += more
+        imaginary += turned
         total += math.log(product)
-    for j in range(whole, shares.shape[0]):
-        scaled = u * shares[j]
-        total += math.log1p(scaled * scaled)
-    return total
+    return total + math.log1p(2.0 * real + real * real + imaginary * imaginary)
 
 
 @literal
@@ -167,9 +191,7 @@ def mean_over_directions(weights, nodes, out, start, stop):
         for node in range(nodes):
             log_u = _LOW + node * step
             u = math.exp(log_u)
-            real, imaginary = _parts(rest[:kept], shares[:kept], first, u)
-            log_det = _log_diagonal(shares[:kept], u)
-            log_det += math.log1p(2.0 * real + real * real + imaginary * imaginary)
+            log_det = _log_det(rest[:kept], shares[:kept], first, u)
             value = -math.expm1(-0.5 * log_det) * math.exp(-log_u)
             total += value
             if node == 0 or node == nodes - 1:

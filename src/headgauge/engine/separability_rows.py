@@ -7,22 +7,16 @@ common to both, would take the digits of small weights with it.
 
 import math
 
-import numpy as np
-
 from headgauge.engine.bits import from_ordered, ordered
+from headgauge.engine.exponential_rows import exp_of_minus
 from headgauge.engine.loading_rows import difference2
-from headgauge.kernels import compiled, fused, literal, summed
+from headgauge.kernels import compiled, fused
 from headgauge.theory.normalization.separability import GUARD
 
 # What rounding can move ‖y_i − s‖² and r² apart, in units of the squares they were made of: in
 # float64, theory's own rounding included.
 ROUNDING = 1e-12
 _SINGLE = 2.0**-24
-_PER_LN2 = 1.0 / math.log(2.0)
-_LN2_HIGH = 6.93147180369123816490e-01  # log 2 in two parts, the first with zeros at its end
-_LN2_LOW = 1.90821492927058770002e-10
-_ONE_BITS = np.int64(0x3FF0000000000000)  # those of 1.0
-_FAR = 700.0  # e^−t is as good as 0 from here on
 
 
 @fused
@@ -167,36 +161,6 @@ def inside(
     return count, uncertain == 0
 
 
-@summed
-def _exp_series(x):
-    """exp x for |x| ≤ ½ log 2."""
-    p = 1.0 / 479001600.0
-    p = p * x + 1.0 / 39916800.0
-    p = p * x + 1.0 / 3628800.0
-    p = p * x + 1.0 / 362880.0
-    p = p * x + 1.0 / 40320.0
-    p = p * x + 1.0 / 5040.0
-    p = p * x + 1.0 / 720.0
-    p = p * x + 1.0 / 120.0
-    p = p * x + 1.0 / 24.0
-    p = p * x + 1.0 / 6.0
-    p = p * x + 0.5
-    return (p * x + 1.0) * x + 1.0
-
-
-@literal
-def _exp_of_minus(t):
-    """e^−t for 0 ≤ t ≤ 700 to the last bits, without a call, so that loops over it stay vectors.
-
-    t = k log 2 − x with k next to t/log 2.
-    """
-    k = np.int32(t * _PER_LN2 + 0.5)
-    whole = np.float64(k)
-    x = (whole * _LN2_HIGH - t) + whole * _LN2_LOW
-    power = np.int64(_ONE_BITS - (np.int64(k) << 52)).view(np.float64)
-    return _exp_series(x) * power
-
-
 @fused
 def _xi_terms(values, begin, end, others, others2, m2, inner, radius, unit):
     """Of ranks begin…end − 1: Σξ, Σ exp(−(r − ξ)²/16M²), how many ξ ≤ r."""
@@ -212,7 +176,7 @@ def _xi_terms(values, begin, end, others, others2, m2, inner, radius, unit):
         xi = math.sqrt(squared if squared > 0.0 else 0.0)
         gap = (radius - xi) * (radius - xi) * unit
         total += xi
-        terms += _exp_of_minus(gap if gap < _FAR else _FAR)
+        terms += exp_of_minus(gap)
         counted += xi <= radius
     return total, terms, counted
 
@@ -240,8 +204,6 @@ def xi_bounds(chosen, values, rest, rest2, separation2, sphere, radius):
     counted += xi <= radius
     if not m2 > 0.0:
         terms = math.nan
-    elif radius == math.inf:
-        terms = 0.0
     lower = 1.0
     if total > 0.0:
         lower = -math.inf if radius == 0.0 else 1.0 - total / (radius * chosen)

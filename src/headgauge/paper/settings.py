@@ -73,7 +73,7 @@ class ReproduceSettings(UnitSettings):
     drawn_rows: int = 128  # under other rules, in other windows
     choice_rows: int = 128  # for the other choices
     choice_far_rows: int = 16
-    sensitivity_rows: int = 64  # of Figure 4
+    sensitivity_rows: int = 256  # of Figure 4
     sensitivity_rule_rows: int = 16  # of the same under other rules
     vanishing_rows: int = 32  # of the last quarter
     coverage_rows: int = 8
