@@ -52,8 +52,9 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 
+# A part of it: make bench ONLY=scan, or ONLY="scan engine".
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ONLY)
 
 # Deliberate breaks that the tests must notice; half an hour, so not a part of `test`.
 mutants: $(READY)
