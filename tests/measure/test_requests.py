@@ -168,12 +168,12 @@ def test_time_is_booked_under_the_purpose(llama, ids):
         return set(_measure(llama, ids, *asked, **more).facts["seconds"])
 
     assert spent(_request(part="rules"), _request(top_ns=(9,))) == {
-        "forward", "vectors", "rules", "paper",
+        "forward", "loss", "vectors", "rules", "paper",
     }  # fmt: skip
     scanned = _request(table="curves", part="curves")
-    assert spent(scanned) == {"forward", "vectors", "weights", "curves"}
+    assert spent(scanned) == {"forward", "loss", "vectors", "weights", "curves"}
     judged = {"row measures", "samples", "tables", "weights"}
-    assert spent(_request(), judged=True) == {"forward", "vectors", "paper"} | judged
+    assert spent(_request(), judged=True) == {"forward", "loss", "vectors", "paper"} | judged
 
 
 def test_probes_see_every_head_and_its_vectors(llama, ids):

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -157,39 +156,6 @@ def test_where_a_decoder_finds_its_start(names: dict[str, Any], start: int) -> N
     if start == 1:
         with pytest.raises(InputError, match="names no decoder start token"):
             models.model_inputs(loaded, IDS)
-
-
-def test_the_loss_is_that_of_the_model(build: Callable[[str, str], Any]) -> None:
-    loaded = _loaded(build, "llama", "decoder")
-    with torch.no_grad():
-        output = loaded.model(IDS, labels=IDS)
-    loss = models.next_token_loss(loaded, output, IDS)
-    assert loss is not None
-    torch.testing.assert_close(loss.mean(), output.loss)
-    torch.testing.assert_close(loss[1], F.cross_entropy(output.logits[1, :-1], IDS[1, 1:]))
-
-
-def test_the_loss_of_many_tokens_is_that_of_all_at_once(
-    build: Callable[[str, str], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loaded = _loaded(build, "llama", "decoder")
-    source = torch.Generator().manual_seed(0)
-    logits = 9 * torch.randn(2, 101, 37, generator=source)
-    ids = torch.randint(37, (2, 101), generator=source)
-    largest: list[int] = []
-    whole = F.cross_entropy
-
-    def watched(rows: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
-        largest.append(rows.numel())
-        return whole(rows, *args, **kwargs)
-
-    monkeypatch.setattr("headgauge.models.windows._AT_ONCE", 400)
-    monkeypatch.setattr(F, "cross_entropy", watched)
-    loss = models.next_token_loss(loaded, SimpleNamespace(logits=logits), ids)
-    assert loss is not None
-    assert max(largest) <= 400
-    wanted = [whole(logits[i, :-1].double(), ids[i, 1:]) for i in range(2)]
-    torch.testing.assert_close(loss.double(), torch.stack(wanted), atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ class Search:
         inputs = models.model_inputs(loaded, ids[None])
         swapped = nullcontext() if rule is None else put(loaded, rule, self.plan.settings)
         with swapped:
-            output = loaded.model(**inputs, **models.without_cache(loaded.model))
+            output = models.run(loaded, inputs)
         self._told(1)
         found = models.next_token_loss(loaded, output, ids[None])
         assert found is not None

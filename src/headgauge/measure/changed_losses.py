@@ -16,6 +16,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from headgauge import models
+from headgauge.models import predicting
 from headgauge.models.kept_layers import KeptLayers
 
 
@@ -34,7 +35,7 @@ class ChangedLosses:
         changes: Iterable[Sequence[int]],
     ) -> None:
         self._loaded, self._inputs, self._ids = loaded, inputs, ids
-        self._cache = models.without_cache(loaded.model)
+        predicting.apart(loaded)  # before anything is kept
         self._kept = KeptLayers(loaded.model)
         with self._kept.keeping():
             self.clean = self._loss()
@@ -60,7 +61,7 @@ class ChangedLosses:
             return self._loss()
 
     def _loss(self) -> float:
-        output = self._loaded.model(**self._inputs, **self._cache)
+        output = models.run(self._loaded, self._inputs)
         found = models.next_token_loss(self._loaded, output, self._ids)
         assert found is not None
         return float(found[0])

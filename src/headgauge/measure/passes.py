@@ -4,7 +4,6 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
@@ -12,6 +11,7 @@ from headgauge import models
 from headgauge.measure.measuring import Measurer, Progress
 from headgauge.measure.requests import Task
 from headgauge.measure.settings import UnitSettings
+from headgauge.models import predicting
 from headgauge.runs import UnitKey
 
 
@@ -20,7 +20,7 @@ class MeasuredPass:
     """What the model returned, what was gathered, and the seconds of the model alone."""
 
     measurer: Measurer
-    output: Any
+    output: models.Predicted
     seen: models.Interception
     seconds: float
 
@@ -44,6 +44,7 @@ def measured_pass(
     progress: Progress | None = None,
 ) -> MeasuredPass:
     """The model as it is now: a rule that was put into it is measured like its own."""
+    predicting.apart(loaded)  # before anybody watches
     began = time.perf_counter()
     with ExitStack() as stack:
         vectors = stack.enter_context(models.KeyVectors(loaded.model, inputs, task.kinds))
@@ -52,6 +53,6 @@ def measured_pass(
         streams = stack.enter_context(models.StreamLengths(loaded.model, adding))
         measurer = Measurer(loaded, key, inputs, vectors, streams, settings, task, progress)
         seen = stack.enter_context(models.intercept(loaded.model, measurer, measurer))
-        output = loaded.model(**inputs, **models.without_cache(loaded.model))
+        output = models.run(loaded, inputs)
     spent = time.perf_counter() - began - sum(measurer.gathered.seconds.values())
     return MeasuredPass(measurer, output, seen, spent)

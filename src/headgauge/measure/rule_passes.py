@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor
 
 from headgauge import models
@@ -67,30 +67,27 @@ def _row(
     place: int,
     rule: str,
     ids: Int[Tensor, "1 length"],
-    own: Any,
-    other: Any,
+    own: models.Predicted,
+    other: models.Predicted,
 ) -> dict[str, Any]:
     loss = models.next_token_loss(loaded, other, ids)
     both = [models.predictions(loaded, each, ids) for each in (own, other)]
     assert loss is not None  # a model without one is refused before it runs
     assert both[0] is not None
     assert both[1] is not None
-    kl, agreement = divergence(both[0][0][0], both[1][0][0])
+    kl, agreement = divergence(both[0][0], both[1][0])
     row = {"place": place, "rule": rule, "tokens": both[0][1].numel()}
     return where | row | {"loss": _finite(loss[0]), "kl": kl, "agreement": agreement}
 
 
-def divergence(
-    own: Float[Tensor, "tokens words"], other: Float[Tensor, "tokens words"]
-) -> tuple[float | None, float | None]:
+def divergence(own: models.Logits, other: models.Logits) -> tuple[float | None, float | None]:
     """KL(p ‖ q) = Σ p·(log p − log q) and whether p and q agree on the likeliest word, means over
     tokens, with p and q the softmax of these logits; None where they are not finite."""
-    tokens = max(1, _AT_ONCE // own.shape[-1])
     kls, same = [], 0
-    for a, b in zip(own.split(tokens), other.split(tokens), strict=True):
+    for a, b in zip(own.pieces(_AT_ONCE), other.pieces(_AT_ONCE), strict=True):
         same += int((a.argmax(-1) == b.argmax(-1)).sum())
         log_p, log_q = (torch.log_softmax(each.cpu().double(), -1) for each in (a, b))
-        kls += (log_p.exp() * (log_p - log_q)).sum(-1).tolist()
+        kls += (log_p.exp() * (log_p - log_q)).sum(-1).flatten().tolist()
     kl = _finite(math.fsum(kls) / len(kls))
     return (None, None) if kl is None else (kl, same / len(kls))
 

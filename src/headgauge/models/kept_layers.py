@@ -6,10 +6,8 @@
     with kept.handed_on(kept.place(attention)):    # the layer that holds it and all behind it run
         model(**inputs)                            # the same numbers, bit by bit
 
-Everything around the layers (embeddings, masks, the output layer) runs as usual, but that a plain
-output layer writes into the same memory every time: logits are the next pass's as soon as it runs.
-Layers that run more than once in a pass, or that return something else than a stream, all run
-again.
+Everything around the layers (embeddings, masks, the output layer) runs as usual. Layers that run
+more than once in a pass, or that return something else than a stream, all run again.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +15,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from headgauge.models.hooks import Hooks, here_only
@@ -31,9 +28,6 @@ class KeptLayers:
         self._modules = dict(model.named_modules())
         self._layers = all_layers(model)
         self._made: dict[str, Any] = {}
-        loose: Any = model
-        self._output = loose.get_output_embeddings()
-        self._logits: Tensor | None = None
         self.whole = False  # whether all layers run again all the same
 
     @contextmanager
@@ -55,21 +49,12 @@ class KeptLayers:
         with Hooks() as hooks:
             for name in list(self._made)[: 0 if self.whole else place]:
                 _put(hooks, self._modules[name], partial(_handed, self._made[name]))
-            # A hundred megabytes of new memory for the logits cost as much as a layer.
-            if not self.whole and type(self._output) is nn.Linear and self._output.bias is None:
-                _put(hooks, self._output, self._into_the_same)
             yield
 
     def _keep(self, name: str, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         made = _copied(output)
         self.whole |= name in self._made or made is None
         self._made[name] = made
-
-    def _into_the_same(self, given: Tensor) -> Tensor:
-        rows, weight = given.flatten(0, -2), self._output.weight
-        if self._logits is None or len(self._logits) != len(rows):
-            self._logits = rows.new_empty(len(rows), len(weight))
-        return torch.mm(rows, weight.T, out=self._logits).unflatten(0, given.shape[:-1])
 
 
 def _put(hooks: Hooks, module: nn.Module, instead: Callable[..., Any]) -> None:

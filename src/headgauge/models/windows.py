@@ -1,4 +1,4 @@
-"""Windows of consecutive tokens, a model's inputs from them, and the loss that proves it right.
+"""Windows of consecutive tokens, and a model's inputs from them.
 
 Cutting a text before it is tokenised would put word pieces at every border; adding special tokens
 would put them into the prose. So the text is tokenised once, without added tokens, and window w
@@ -9,14 +9,11 @@ holds the tokens from offset + w·L on. Where the model expects BOS in front of 
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812
 
 from headgauge.errors import InputError
 from headgauge.models.facts import LoadedModel
-
-_AT_ONCE = 1 << 22  # logits: 16 MB
 
 
 def token_ids(tokenizer: Any, text: str) -> list[int]:
@@ -127,12 +124,12 @@ def model_inputs(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> dic
     ids = ids.to(model.device)
     if loaded.facts.kind != "encoder-decoder":
         return {"input_ids": ids}
-    start = ids.new_tensor(_decoder_start(loaded, ids)).expand(len(ids), -1)
+    start = ids.new_tensor(decoder_start(loaded, ids)).expand(len(ids), -1)
     shifted = torch.cat([start, ids], dim=1)[:, : ids.shape[1]]
     return {"input_ids": ids, "decoder_input_ids": shifted}
 
 
-def _decoder_start(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> list[int]:
+def decoder_start(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> list[int]:
     """What a decoder's input starts with, as when the model generates.
 
     Its start token (BOS where it names none, else padding, as T5 does), then the token its output
@@ -152,39 +149,3 @@ def _decoder_start(loaded: LoadedModel, ids: Int[Tensor, "windows length"]) -> l
     if forced is None or bool((ids[:, 0] == forced).all()):
         return [start]
     return [start, forced]
-
-
-def predictions(
-    loaded: LoadedModel, output: Any, ids: Int[Tensor, "windows length"]
-) -> tuple[Float[Tensor, "windows tokens words"], Int[Tensor, "windows tokens"]] | None:
-    """The logits that predict a token of the window, and these tokens; None for an encoder."""
-    logits = getattr(output, "logits", None)
-    if loaded.facts.kind == "encoder" or logits is None:
-        return None
-    ids = ids.to(logits.device)
-    if loaded.facts.kind == "decoder":
-        return logits[:, :-1], ids[:, 1:]
-    before = len(_decoder_start(loaded, ids)) - 1
-    return logits[:, before:], ids[:, : ids.shape[1] - before]
-
-
-def next_token_loss(
-    loaded: LoadedModel, output: Any, ids: Int[Tensor, "windows length"]
-) -> Float[Tensor, "windows"] | None:
-    """Mean −log p of the window's tokens in nats, per window; None for an encoder.
-
-    A decoder predicts tokens 2 to L. An encoder-decoder predicts all that its decoder has room for
-    from the encoded text, so its loss says little about the text.
-    """
-    found = predictions(loaded, output, ids)
-    if found is None:
-        return None
-    logits, means = found[0], []
-    # A few tokens at a time: the loss of all at once would make a second copy of all logits.
-    tokens = max(1, _AT_ONCE // logits.shape[-1])
-    for row, labels in zip(*found, strict=True):
-        chunks = zip(row.split(tokens), labels.split(tokens), strict=True)
-        losses = [F.cross_entropy(part.float(), each, reduction="none") for part, each in chunks]
-        # On the CPU, because not every device has float64.
-        means.append(torch.cat(losses).cpu().double().mean().float().to(logits.device))
-    return torch.stack(means)

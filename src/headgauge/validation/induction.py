@@ -6,7 +6,6 @@ of the same layers, and on natural text not by more.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -84,9 +83,8 @@ def _losses(loaded: models.LoadedModel, repeated: Ids, windows: Sequence[Window]
     found = []
     for tokens in (repeated, *windows):
         inputs = models.model_inputs(loaded, tokens)
-        logits = loaded.model(**inputs, **models.without_cache(loaded.model)).logits
         kept = slice(-TOKENS - 1 if tokens is repeated else None, None)
-        seen: Any = SimpleNamespace(logits=logits[:, kept])
+        seen = models.run(loaded, inputs).of(kept)
         loss = models.next_token_loss(loaded, seen, tokens[:, kept])
         assert loss is not None
         found.append(float(loss.mean()))
