@@ -52,9 +52,8 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 
-# A part of it: make bench ONLY=scan, or ONLY="scan engine".
 bench: $(READY)
-	$(BIN)/python -m benchmarks $(ONLY)
+	$(BIN)/python -m benchmarks
 
 # Deliberate breaks that the tests must notice; half an hour, so not a part of `test`.
 mutants: $(READY)

@@ -62,7 +62,10 @@ def run(rounds: int) -> Iterator[Comparison]:
         mine = _ours(case, chosen, TOLERANCE)
         errors = _errors(mine, exact)
         theirs = [_theirs(case, each, exact[i], errors[i]) for i, each in enumerate(chosen)]
-        ours = [_seconds(lambda c=case, s=chosen: _solve(c, s, TOLERANCE)) for _ in range(rounds)]
+        ours = sorted(
+            _seconds(lambda c=case, s=chosen: _solve(c, s, TOLERANCE)) for _ in range(rounds)
+        )
+        median = ours[len(ours) // 2]
         for scheme, (seconds, method), error in zip(chosen, theirs, errors, strict=True):
             alone = _seconds(lambda c=case, s=scheme: _solve(c, [s], TOLERANCE))
             yield Comparison(
@@ -78,7 +81,7 @@ def run(rounds: int) -> Iterator[Comparison]:
             "solve_ivp, the faster",
             "headgauge",
             SEEDS * sum(seconds for seconds, _ in theirs),
-            [SEEDS * each for each in ours],
+            SEEDS * median,
             case.goal,
         )
 

@@ -8,6 +8,7 @@ both gaps are filled by multiplying. A layer is the same on both sides, times th
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -52,8 +53,7 @@ def _one_head(
     measured = compare(
         f"{what}, N = 1…100", (name, sampled), ("headgauge", ours(TOP_NS)), goal, rounds
     )
-    whole = [seconds / share for seconds in measured.theirs]
-    yield Comparison(measured.what, name, "headgauge", whole, measured.ours, goal)
+    yield replace(measured, theirs_seconds=measured.theirs_seconds / share)
     few = compare(
         f"{what}, {len(FEW)} N", ("ours, N = 1…100", ours(TOP_NS)), ("headgauge", ours(FEW)), None,
         rounds,
@@ -73,7 +73,7 @@ def _one_head(
         f"{what}, {len(FEW)} N, without the compiled kernels (1/64 of the rows × 64)",
         "ours, compiled",
         "headgauge",
-        few.ours,
+        few.ours_seconds,
         plain,
         None,
     )

@@ -7,18 +7,19 @@ every=5 are timed too and stand beside. The spectra of the weights come once in 
 and have a line of their own.
 """
 
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from rich.table import Table
 
 import headgauge
-from benchmarks.timing import Share, in_turns
 from examples.small_model import BATCH, LENGTH, small_model
 from headgauge import models
 
@@ -34,10 +35,31 @@ WAYS: dict[str, dict[str, int | None] | None] = {
     "logged": {"every": 1, "spectra_every": None},
     "with spectra": {"every": 1, "spectra_every": 1},
 }
-Seconds = dict[str, tuple[float, ...]]
+Seconds = dict[str, list[float]]
 
 
-def run(rounds: int) -> Iterator[Share]:
+@dataclass(frozen=True)
+class Cost:
+    """One row: milliseconds, and the share of all steps' time with the spread of the rounds."""
+
+    what: str
+    milliseconds: float
+    plain_milliseconds: float
+    share: float | None = None
+    least: float | None = None
+    most: float | None = None
+    goal: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.milliseconds / self.plain_milliseconds
+
+    @property
+    def met(self) -> bool | None:
+        return None if self.goal is None or self.share is None else self.share <= self.goal
+
+
+def run(rounds: int) -> Iterator[Cost]:
     ids = torch.randint(256, (BATCH, LENGTH), generator=torch.Generator().manual_seed(0))
     example = small_model(0, LENGTH)
     yield from costs(f"example, {BATCH} × {LENGTH} tokens", example, ids, 6 * rounds, rounds)
@@ -48,9 +70,7 @@ def run(rounds: int) -> Iterator[Share]:
     yield from costs(f"default model, 1 × {DEFAULT_LENGTH} tokens", default, ids, rounds)
 
 
-def costs(
-    name: str, model: Any, ids: torch.Tensor, rounds: int, on_end: int = 0
-) -> Iterator[Share]:
+def costs(name: str, model: Any, ids: torch.Tensor, rounds: int, on_end: int = 0) -> Iterator[Cost]:
     """Of one model: a plain step, a logged one, one that is not, and what follows from these."""
     model.train()
     optimiser = torch.optim.AdamW(model.parameters(), 1e-6)
@@ -60,12 +80,12 @@ def costs(
         optimiser.step()
         optimiser.zero_grad()
 
-    seconds = in_turns(WAYS, rounds, partial(_seconds, model, step))
+    seconds = _in_turns(model, step, rounds)
+    plain = 1e3 * statistics.median(seconds["plain"])
     for way, each in seconds.items():
-        if way != "plain":
-            yield Share(f"{name}: {way}", each, seconds["plain"], against="plain step")
-    for every, limit in LIMITS.items():
-        yield _share(f"{name}: every={every}", seconds, "logged", "plain", every, limit)
+        yield Cost(f"{name}: {way}", 1e3 * statistics.median(each), plain)
+    for every, goal in LIMITS.items():
+        yield _share(f"{name}: every={every}", seconds, "logged", "plain", every, goal)
     what = f"{name}: spectra, every={SPECTRA_EVERY}"
     yield _share(what, seconds, "with spectra", "logged", SPECTRA_EVERY)
     if on_end:
@@ -73,16 +93,26 @@ def costs(
 
 
 def _share(
-    what: str, seconds: Seconds, way: str, before: str, every: int, limit: float | None = None
-) -> Share:
+    what: str, seconds: Seconds, way: str, before: str, every: int, goal: float | None = None
+) -> Cost:
     """What a way adds to another, of the time of `every` plain steps: round by round, so that a
     busy moment is in both."""
     turns = zip(seconds[way], seconds[before], seconds["plain"], strict=True)
-    added, plain = zip(
-        *((with_it - without, every * p) for with_it, without, p in turns), strict=True
-    )
-    steps = "plain step" if every == 1 else f"{every} plain steps"
-    return Share(f"{what}, added", added, plain, limit, against=steps)
+    shares = sorted((with_it - without) / (every * plain) for with_it, without, plain in turns)
+    plain = 1e3 * every * statistics.median(seconds["plain"])
+    middle, quarter = statistics.median(shares), len(shares) // 4
+    spread = shares[quarter], shares[-1 - quarter]
+    return Cost(what, plain * (1 + middle), plain, middle, *spread, goal)
+
+
+def _in_turns(model: Any, step: Callable[[], None], rounds: int) -> Seconds:
+    """Seconds of a step by each way."""
+    seconds: Seconds = {name: [] for name in WAYS}
+    for turn in range(rounds + 1):
+        for name, options in WAYS.items():
+            spent = _seconds(model, step, options)
+            seconds[name] += [spent] if turn else []  # the first round fills the caches
+    return seconds
 
 
 def _seconds(
@@ -105,13 +135,35 @@ def _seconds(
         return time.perf_counter() - began
 
 
-def _on_end(name: str, model: Any, step: Callable[[], None], rounds: int) -> Share:
+def _on_end(name: str, model: Any, step: Callable[[], None], rounds: int) -> Cost:
     """Steps on end at every=5 with their logs, against as many plain ones."""
     ways = {"plain": None, "logged": {"every": 5, "spectra_every": None}}
-    seconds = in_turns(ways, rounds, partial(_seconds, model, step, steps=ON_END))
+    seconds: Seconds = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, options in ways.items():
+            seconds[way].append(_seconds(model, step, options, ON_END))
     return _share(f"{name}: {ON_END} steps on end, every=5", seconds, "logged", "plain", 1)
 
 
 def setting() -> str:
     """What was measured, for the line above the table."""
     return "forward, backward and AdamW in fp32, without and with a monitor of budget=None"
+
+
+def table(title: str, caption: str, results: list[Cost]) -> Table:
+    drawn = Table(title=title, caption=caption)
+    drawn.add_column("what")
+    for heading in ("ms", "times plain", "share of all steps", "quartiles", "limit", "met"):
+        drawn.add_column(heading, justify="right")
+    for each in results:
+        known = each.share is not None
+        drawn.add_row(
+            each.what,
+            f"{each.milliseconds:.1f}",
+            f"{each.ratio:.3f}",
+            f"{each.share:.2%}" if known else "",
+            f"{each.least:.2%} to {each.most:.2%}" if known else "",
+            "" if each.goal is None else f"≤ {each.goal:.0%}",
+            {True: "yes", False: "no", None: ""}[each.met],
+        )
+    return drawn

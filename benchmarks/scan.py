@@ -7,24 +7,43 @@ plain pass is transformers' own call with sdpa, logits included.
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from rich.table import Table
 
-from benchmarks.timing import Share
 from headgauge import models, scanning
 from headgauge.measure.requests import Task
 from headgauge.runs import UnitKey
 
 LENGTH, WINDOWS = 1024, 4
-LIMIT, TARGET = 3.4, 3.0
+GOAL, AIM = 4.0, 3.0
 ROLES = 1.1  # times the scan without them
 
 
+@dataclass(frozen=True)
+class Share:
+    """One row: seconds of all windows, and how many times the plain pass (or what `what` says)."""
+
+    what: str
+    seconds: float
+    plain_seconds: float
+    goal: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.seconds / self.plain_seconds
+
+    @property
+    def met(self) -> bool | None:
+        return None if self.goal is None else self.ratio <= self.goal
+
+
 def run(rounds: int) -> Iterator[Share]:
-    """The plain pass, the scan, and the scan's phases, at most three rounds."""
+    """The plain pass, the scan, and the scan's phases; the fastest of at most three rounds each:
+    whatever else the machine does in half a minute only adds."""
     source = models.ModelSource("default")
     settings = scanning.ScanSettings(
         lengths=(LENGTH,), windows=WINDOWS, threads=torch.get_num_threads()
@@ -41,14 +60,16 @@ def run(rounds: int) -> Iterator[Share]:
         seconds["bare"].append(bare)
         for name, spent in parts.items():
             phases.setdefault(name, []).append(spent)
-    plain, scan, bare = (seconds[name] for name in ("plain", "scan", "bare"))
-    yield Share("headgauge scan, with its tables written", scan, plain, LIMIT, TARGET)
+    plain, scan, bare = (min(seconds[name]) for name in ("plain", "scan", "bare"))
+    yield Share("plain sdpa forward", plain, plain)
+    yield Share("headgauge scan, with its tables written", scan, plain, GOAL)
     yield Share("the same without roles", bare, plain)
-    yield Share("roles: with them", scan, bare, ROLES, against="without them")
-    for name, spent in phases.items():
+    yield Share("roles: with them, times without", scan, bare, ROLES)
+    fastest = seconds["scan"].index(scan)
+    parts = {name: each[fastest] for name, each in phases.items()}
+    for name, spent in parts.items():
         yield Share(f"  of which {name}", spent, plain)
-    rest = [all_of_it - sum(each) for all_of_it, *each in zip(scan, *phases.values(), strict=True)]
-    yield Share("  of which loss, tables, the rest", rest, plain)
+    yield Share("  of which loss, tables, the rest", scan - sum(parts.values()), plain)
 
 
 def _plain(plan: scanning.Plan) -> float:
@@ -80,5 +101,20 @@ def setting() -> str:
     """What was measured, for the line above the table."""
     return (
         f"default model, {WINDOWS} windows of {LENGTH} tokens, all heads, N = "
-        f"{', '.join(map(str, scanning.ScanSettings().top_ns))}"
+        f"{', '.join(map(str, scanning.ScanSettings().top_ns))}; at most {GOAL:g}, aim {AIM:g}"
     )
+
+
+def table(
+    title: str, caption: str, results: list[Share], against: str = "times the plain pass"
+) -> Table:
+    """The rows as a table."""
+    made = Table(title=title, caption=caption)
+    made.add_column("what")
+    for heading in ("seconds", against, "goal", "met"):
+        made.add_column(heading, justify="right")
+    for each in results:
+        goal = "–" if each.goal is None else f"≤ {each.goal:g}"
+        met = {True: "yes", False: "no", None: ""}[each.met]
+        made.add_row(each.what, f"{each.seconds:.2f}", f"{each.ratio:.2f}", goal, met)
+    return made

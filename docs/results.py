@@ -55,7 +55,7 @@ _LAYOUTS = (SCAN, ABLATION, RULES, REMEDY, COMPARISON, VALIDATION, REPRODUCTION,
 _PLAIN = {
     "str": r"\b(Vectors|How|Kind|Scale|Keys|Seen|Side|SpanKind|Where|Logits|Panel|Expected|Weights"
     r"|Scheme|NotFinite|AlarmState)\b",
-    "float": r"\b(Finite|Place|Share|Part)\b",
+    "float": r"\b(Finite|Mean|Place|Share|Part)\b",
     "int": r"\bSize\b",
 }
 _FIELD = re.compile(r"    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?")

@@ -12,7 +12,6 @@ import pytest
 import torch
 from hypothesis import settings
 
-from headgauge import first_use
 from shape_checks import check_shapes, shapes_unchecked
 
 check_shapes()
@@ -28,12 +27,6 @@ torch.set_num_threads(1 if os.environ.get("PYTEST_XDIST_WORKER") else torch.get_
 # A slow machine is no failure, and the same examples everywhere make a failure repeatable.
 settings.register_profile("headgauge", deadline=None, derandomize=True)
 settings.load_profile("headgauge")
-
-
-def pytest_sessionstart():
-    """Nothing is compiled ahead in other processes: the tests compile what they need."""
-    for what in first_use.KINDS:
-        first_use.done(what)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,16 +1,17 @@
 """The compiled kernels: the cache, threads, switches, and life without them."""
 
-import importlib
+import importlib.util
+import shutil
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
 
 from headgauge import kernels, normalizers
-from headgauge.normalizers import entmax_rows
 
 
 def test_the_switch() -> None:
@@ -80,10 +81,64 @@ def test_concurrent_calls(monkeypatch: pytest.MonkeyPatch) -> None:
         assert torch.equal(weights, rule(row))
 
 
-def test_what_other_kernels_call_has_no_way_in_from_python() -> None:
-    """Numba itself would end the process."""
-    z = torch.randn(2, 3)
-    normalizers.get("entmax")(z)  # now it is compiled
-    for _ in range(2):
-        with pytest.raises(TypeError, match=r"_weight is for other kernels; .* _weight.py_func"):
-            entmax_rows._weight(0.0, 0.0, 1.0)
+TWICE = """
+from headgauge.kernels import compiled
+from constant import FACTOR
+
+@compiled
+def times(x):
+    return FACTOR * x
+"""
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with one kernel, which has a constant of another file compiled into it."""
+    monkeypatch.setattr(kernels, "_PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(kernels, "cache_folder", kernels.cache_folder.__wrapped__)
+    monkeypatch.setattr(kernels._config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.syspath_prepend(str(tmp_path / "package" / "engine"))
+    folder = tmp_path / "package" / "engine"
+    folder.mkdir(parents=True)
+    (folder / "rows.py").write_text(TWICE)
+    (folder / "constant.py").write_text("FACTOR = 2")
+    return folder
+
+
+def fresh(folder: Path) -> ModuleType:
+    """The package's kernel as another process finds it."""
+    sys.modules.pop("constant", None)
+    shutil.rmtree(folder / "__pycache__", ignore_errors=True)
+    spec = importlib.util.spec_from_file_location("rows", folder / "rows.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_second_process_compiles_nothing_and_one_after_an_edit_everything(sources: Path) -> None:
+    first, second = fresh(sources), fresh(sources)
+    assert (first.times(3.0), second.times(3.0)) == (6.0, 6.0)
+    assert not first.times.stats.cache_hits
+    assert second.times.stats.cache_hits
+    (sources / "constant.py").write_text("FACTOR = 5")  # rows.py itself is as it was
+    edited = fresh(sources)
+    assert edited.times(3.0) == 15.0
+    assert not edited.times.stats.cache_hits
+    kept = list((sources.parent / "__pycache__").iterdir())
+    assert len(kept) == 1  # what was compiled from other sources is gone
+
+
+def test_read_only_installations_are_cached_in_the_users_folder(sources: Path) -> None:
+    (sources.parent / "__pycache__").write_text("no folder can be made here")
+    assert fresh(sources).times(3.0) == 6.0
+    again = fresh(sources)
+    assert again.times(3.0) == 6.0
+    assert again.times.stats.cache_hits
+    home = sources.parent.parent / "home"
+    assert list(home.rglob("*.nbi"))
+    shutil.rmtree(home)
+    home.write_text("nor here")
+    assert fresh(sources).times(3.0) == 6.0

@@ -1,4 +1,4 @@
-"""Loops over rows that numba compiles: how, when and on what threads.
+"""Loops over rows that numba compiles: how, where the result is kept, when and on what threads.
 
 A kernel is marked with one of four names, which say what the compiler may do to its arithmetic:
 
@@ -11,20 +11,37 @@ Looking for a zero at every division keeps a loop from becoming vector code: fou
 """
 
 import contextlib
+import hashlib
+import importlib
 import inspect
 import itertools
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from headgauge import kernel_cache
-from headgauge.kernel_cache import numba
+try:
+    import numba
+except ImportError:  # the torch versions serve
+    numba = None
 
+_PACKAGE = Path(__file__).parent
+_SOURCES = (
+    "kernels.py",
+    "engine/*.py",
+    "*/*_rows.py",
+    "theory/normalization/*.py",
+    "theory/roles.py",
+)
+_config: Any = None if numba is None else importlib.import_module("numba.core.config")
 _SMALL = 1 << 16  # entries below which threads cost more than they save
 _enabled = True
 _pools: dict[int, ThreadPoolExecutor] = {}
@@ -37,30 +54,44 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., An
         function = inspect.unwrap(function)  # what the tests' checker of shapes has wrapped
         if numba is None:
             return function
-        # What other kernels alone call needs no way in from Python: a fifth of the compiler's time.
-        entered = list(inspect.signature(function).parameters)[-2:] == ["start", "stop"]
-        within = {} if entered else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        kernel: Any = numba.njit(nogil=True, **within, **options)(function)
-        if not kernel_cache.config.DISABLE_JIT:
-            kernel_cache.keep(kernel)
-            if not entered:
-                _close(kernel)
+        kernel = numba.njit(nogil=True, **options)(function)
+        folder = cache_folder()
+        if folder is not None and not _config.DISABLE_JIT:
+            before, _config.CACHE_DIR = _config.CACHE_DIR, str(folder)
+            try:
+                kernel.enable_caching()
+            finally:
+                _config.CACHE_DIR = before
         return kernel
 
     return compile_rows
 
 
-def _close(kernel: Any) -> None:
-    """A call from Python, which has no way in, is an error and not the end of the process."""
+@cache
+def cache_folder() -> Path | None:
+    """Where compiled kernels are kept: a folder named by the sources of all of them.
 
-    def refuse(*given: Any, **named: Any) -> None:
-        name = kernel.py_func.__qualname__
-        raise TypeError(f"{name} is for other kernels; from Python there is {name}.py_func")
-
-    def register(compiled: Any) -> None:
-        kernel.overloads[compiled.signature.args] = compiled
-
-    kernel.add_overload, kernel._compile_for_args = register, refuse
+    numba itself looks at the file of a kernel only, not at those of the functions and constants
+    that are compiled into it. Beside the package, or in the user's folder where that is read-only;
+    None where nothing can be kept, and every process compiles for itself.
+    """
+    digest = hashlib.sha256(f"{_config.OPT} {_config.BOUNDSCHECK}".encode())
+    for pattern in _SOURCES:
+        for source in sorted(_PACKAGE.glob(pattern)):
+            digest.update(source.name.encode() + source.read_bytes())
+    folders = importlib.import_module("numba.misc.appdirs")
+    beside, user = _PACKAGE / "__pycache__", folders.user_cache_dir("numba", False)
+    given = _config.CACHE_DIR
+    for place in [Path(given)] if given else [beside, Path(user)]:
+        folder = place / f"headgauge-{digest.hexdigest()[:16]}"
+        with contextlib.suppress(OSError):
+            if place == beside and not folder.is_dir():
+                for other in place.glob("headgauge-*"):  # of sources that are gone
+                    shutil.rmtree(other, ignore_errors=True)
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+            return folder
+    return None
 
 
 # All of it is said, also what is usual: numba gives a function that leaves something open what its

@@ -55,7 +55,7 @@ def scan(cli: Any, usual: list[str], tmp_path: Path) -> Any:
     return lambda *options: cli(*usual, "--out", str(tmp_path / "run"), *options)
 
 
-ALL = ["--depth", "--rows", "--matrix", "L1H2,L0H3", "--target-length"]
+ALL = ["--depth", "--keep-rows", "--matrix", "L1H2,L0H3", "--target-length"]
 
 
 @pytest.fixture(scope="module")
@@ -348,3 +348,46 @@ def test_too_little_room_is_said_before(
     assert code == 2
     assert "free: choose another --out" in err
     assert not (tmp_path / "run").exists()
+
+
+def test_some_of_the_rows(scan: Any, cli: Any, tmp_path: Path, undrawn: None) -> None:
+    """Each mean has its error, in the tables, the terminal, the document and the exports."""
+    code, out, err = scan("--rows", "8", "--quiet")
+    assert code == 0, err
+    assert "within" in out
+    assert " ± " in out
+    run = tmp_path / "run"
+    heads = pl.read_parquet(run / "heads.parquet")
+    assert heads["rows"].unique().to_list() == [8]
+    assert heads["entropy_error"].min() > 0
+    assert "max_logit_error" not in heads.columns
+    settings = json.loads((run / "manifest.json").read_text())["settings"]
+    assert settings["rows"] == 8
+    code, out, err = scan("--rows", "8", "--quiet", "--json")
+    found = json.loads(out)
+    assert {"entropy_error", "unsure"} <= set(found["heads"][0])
+    assert any("8 query rows of each window were measured" in note for note in found["notes"])
+    code, out, err = cli("export", str(run), "--format", "csv")
+    assert code == 0, err
+    assert "sink_weight_error" in out
+    code, _, err = scan("--quiet")
+    assert code == 2
+    assert "rows is 8 there, not set here" in err
+
+
+@pytest.mark.parametrize("given", [["--rows"], ["--rows", "--quiet"]])
+def test_rows_without_a_number_are_kept_rows(scan: Any, given: list[str]) -> None:
+    code, _, err = scan(*given)
+    assert code == 2
+    assert "--keep-rows" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_run_from_before_the_rename_goes_on(scan: Any, tmp_path: Path, undrawn: None) -> None:
+    assert scan("--quiet")[0] == 0
+    file = tmp_path / "run" / "manifest.json"
+    text = file.read_text().replace('"keep_rows"', '"save_rows"')
+    assert "save_rows" in text
+    file.write_text(text)
+    code, _, err = scan("--quiet")
+    assert (code, err) == (0, "")

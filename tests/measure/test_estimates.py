@@ -17,7 +17,7 @@ def _plan(model: Any, ids: Tensor, **choices: Any) -> Any:
 
 def test_it_grows_with_the_run(llama: Any, ids: Tensor) -> None:
     small = estimate(_plan(llama, ids, windows=1))
-    large = estimate(_plan(llama, ids, save_rows=True))
+    large = estimate(_plan(llama, ids, keep_rows=True))
     assert small.seconds > 0
     assert 0 < small.memory < 2**31
     assert small.disk < large.disk
@@ -28,7 +28,7 @@ def test_it_grows_with_the_run(llama: Any, ids: Tensor) -> None:
 
 
 def test_the_disk_is_enough(llama: Any, ids: Tensor, tmp_path: Path) -> None:
-    plan = _plan(llama, ids, save_rows=True, depth=True)
+    plan = _plan(llama, ids, keep_rows=True, depth=True)
     needed = estimate(plan).disk
     drawn = headgauge.draw(run_scan(plan, tmp_path / "run"))
     figures = tmp_path / "run" / "figures"

@@ -56,7 +56,7 @@ def test_a_short_row_is_what_the_padded_and_masked_batch_computes(
 
 def test_a_row_does_not_know_of_the_others(llama: Any, ids: Tensor) -> None:
     rows = [row[:size].tolist() for row, size in zip(ids, SIZES, strict=True)]
-    together = headgauge.scan(llama, rows, depth=True, rows=True, **SMALL)
+    together = headgauge.scan(llama, rows, depth=True, keep_rows=True, **SMALL)
     assert together.heads["length"].unique().to_list() == [24]
     assert together.depth is not None
     for window, row in [*enumerate(rows)][1:]:

@@ -47,7 +47,7 @@ def model() -> Any:
 @pytest.fixture(scope="module")
 def unit(model: Any) -> UnitTables:
     """All of it, measured once."""
-    return _measure(model, three_windows(), save_rows=True)
+    return _measure(model, three_windows(), keep_rows=True)
 
 
 @pytest.fixture(scope="module")

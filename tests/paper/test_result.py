@@ -95,7 +95,7 @@ def test_what_is_judged_is_needed(kept, tmp_path):
 
 
 def test_times_that_are_not_there_are_none(tmp_path):
-    assert read_timing(tmp_path) == ((), ())
+    assert read_timing(tmp_path) == ()
 
 
 def test_a_finding_counts_the_claims_and_says_who_judged():

@@ -116,18 +116,3 @@ def test_the_captured_rows_are_the_models(model, tokens, settings, attended, cho
         assert vectors.shape == (110, 8)
         lengths = vectors.norm(dim=-1)
         assert not torch.allclose(lengths, torch.ones_like(lengths), atol=1e-2)
-
-
-def test_where_a_texts_time_went():
-    spent = {row["part"]: row["seconds"] for row in timing.spent_on("a text", UNITS)}
-    assert spent == {
-        "the model's own passes": 2006.0,
-        "vectors and their inner products": 1.5,
-        "Algorithms 1 to 4": 2022.0,
-        "Algorithm 5": 1007.0,
-        "the other choices of vectors and keys": 100.0,
-        "other rules": 100.0,
-        "what a scan measures": 100.0,
-    }
-    every = sum(seconds for phases in UNITS.values() for seconds in phases.values())
-    assert sum(spent.values()) == every

@@ -128,7 +128,7 @@ def test_heads_are_judged_inside_the_changed_model(
         with changed(loaded, means, heads, row["rule"]):
             under = headgauge.scan(loaded, tokens, **sizes).with_thresholds(lines)
         for scan, number, held in ((plain, "before", "held"), (under, "after", "left")):
-            there = scan.heads.with_columns(**derived())
+            there = scan.heads.with_columns(**derived(scan.heads))
             own = there.filter(pl.struct("layer", "head").is_in([_place(each) for each in heads]))
             mean = own["rest_entropy_share"].mean()
             assert row[prefix + number] == pytest.approx(mean, abs=1e-5)

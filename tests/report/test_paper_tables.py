@@ -9,7 +9,6 @@ from headgauge.report.paper_tables import (
     claims_table,
     claims_view,
     paper_markdown,
-    spent_table,
     timing_table,
 )
 from headgauge.runs.paper_schema import DEPENDS, NOT_REPRODUCED, ONE_TEXT, UNDECIDED
@@ -98,10 +97,10 @@ def test_choices_and_times_keep_every_number_at_any_width(paper):
 
 
 def test_markdown_begins_with_what_it_stands_on_and_has_a_column_for_each_text(paper):
-    text = paper_markdown(paper, (), (), STANDS, TEXTS[0])
+    text = paper_markdown(paper, (), STANDS, TEXTS[0])
     lines = text.splitlines()
     assert lines[:3] == [*(f"- {line}" for line in STANDS), ""]
-    warned = paper_markdown(paper, (), (), STANDS, TEXTS[0], ["random <weights>"]).splitlines()
+    warned = paper_markdown(paper, (), STANDS, TEXTS[0], ["random <weights>"]).splitlines()
     assert warned[:2] == ["**Warning: random &lt;weights>**", ""]
     assert warned[2:] == lines
     heading = "| where | claim | paper | on prose | on code &lt;b> | held | verdict |"
@@ -114,19 +113,3 @@ def test_markdown_begins_with_what_it_stands_on_and_has_a_column_for_each_text(p
     assert "| value, unit, visible ● | 161 | 0.060 | 200 | 0.70–0.80 | 128 |" in lines
     assert "What depends on the choice of vectors and keys: prose" in lines
     assert any("the closest on prose by equally many rows" in line for line in lines)
-
-
-def test_where_the_time_went_adds_up_by_text():
-    rows = [
-        {"part": "Algorithm 5", "text": "one", "seconds": 2.0},
-        {"part": "other rules", "text": "one", "seconds": 1.5},
-        {"part": "Algorithm 5", "text": "two", "seconds": 4.0},
-        {"part": "figures and verdicts", "text": None, "seconds": 3.0},
-    ]
-    columns = {column.heading: list(column.cells) for column in spent_table(rows).columns}
-    assert columns == {
-        "part": ["Algorithm 5", "other rules", "figures and verdicts", "all of it"],
-        "one": ["2.0 s", "1.5 s", "", "3.5 s"],
-        "two": ["4.0 s", "", "", "4.0 s"],
-        "beside": ["", "", "3.0 s", "3.0 s"],
-    }

@@ -57,7 +57,7 @@ def _scan(model: Any, ids: Tensor, spoil: Callable[[Any], None], **more: Any) ->
 def test_the_place_is_said_first_and_has_no_verdict(
     llama: Any, ids: Tensor, spoil: Callable[[Any], None], place: str, broken: set[tuple[int, int]]
 ) -> None:
-    result = _scan(llama, ids, spoil, vectors=["value", "final"], rows=True)
+    result = _scan(llama, ids, spoil, vectors=["value", "final"], keep_rows=True)
     assert place in result.notes()[0]
     assert result.notes()[0].startswith("not finite: ")
     assert result.untrained() is None

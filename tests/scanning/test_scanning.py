@@ -119,7 +119,7 @@ def test_with_a_folder_and_without(llama: Any, ids: Tensor, tmp_path: Path) -> N
 
 
 def test_taken_up_again(llama: Any, ids: Tensor, tmp_path: Path, monkeypatch: Any) -> None:
-    whole = headgauge.scan(llama, ids, out=tmp_path / "whole", rows=True, **SMALL)
+    whole = headgauge.scan(llama, ids, out=tmp_path / "whole", keep_rows=True, **SMALL)
     assert whole.rows is not None
     calls = 0
 
@@ -131,17 +131,17 @@ def test_taken_up_again(llama: Any, ids: Tensor, tmp_path: Path, monkeypatch: An
 
     with pytest.raises(KeyboardInterrupt):
         headgauge.scan(
-            llama, ids, out=tmp_path / "part", rows=True, progress=stop_at_the_second, **SMALL
+            llama, ids, out=tmp_path / "part", keep_rows=True, progress=stop_at_the_second, **SMALL
         )
     assert len(list((tmp_path / "part" / "units").iterdir())) == 1
     assert not (tmp_path / "part" / "heads.parquet").exists()
-    headgauge.scan(llama, ids, out=tmp_path / "part", rows=True, **SMALL)
+    headgauge.scan(llama, ids, out=tmp_path / "part", keep_rows=True, **SMALL)
     assert _digests(tmp_path / "part") == _digests(tmp_path / "whole")
     assert len(_digests(tmp_path / "part")) == 4
     assert _manifest(tmp_path / "part") == _manifest(tmp_path / "whole")
     # And once more: nothing is left to do.
     monkeypatch.setattr(runner, "measure_unit", lambda *a: pytest.fail("measured again"))
-    headgauge.scan(llama, ids, out=tmp_path / "part", rows=True, **SMALL)
+    headgauge.scan(llama, ids, out=tmp_path / "part", keep_rows=True, **SMALL)
     assert _digests(tmp_path / "part") == _digests(tmp_path / "whole")
 
 

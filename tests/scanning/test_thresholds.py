@@ -1,5 +1,7 @@
 """The table of thresholds."""
 
+import polars as pl
+
 from headgauge.runs.schema import CurveRow, HeadRow, frame_schema
 from headgauge.scanning.thresholds import DEFAULT, LIMITS, ROLE_LINES, VERDICTS
 from headgauge.scanning.verdicts import derived
@@ -18,7 +20,7 @@ def test_measures_are_columns_and_a_curve_names_its_choice():
     heads, curves = frame_schema(HeadRow), frame_schema(CurveRow)
     for threshold in (*DEFAULT, *ROLE_LINES):
         if threshold.top_n is None:
-            assert threshold.measure in {*heads, *derived()}
+            assert threshold.measure in {*heads, *derived(pl.DataFrame(schema=heads))}
             assert threshold.choice == {}
             assert threshold.what == threshold.measure
         else:

@@ -41,6 +41,8 @@ _UsageError = cast(
     next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError"),
 )
 
+# What an option meant before, told where it is not given as it is now.
+_MOVED = {"--rows": "it takes a number of rows; --keep-rows keeps every row's numbers"}
 _LONGEST = 1000  # characters of an error: a name may have thousands
 
 app = typer.Typer(
@@ -105,6 +107,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         text = cast(Any, error).format_message()  # none: the help was printed
         # Its own context does not always tell which command's options were read.
         called = ["headgauge", *(name for name in given[:1] if name in command.commands)]
+        for moved in (said for name, said in _MOVED.items() if f"'{name}'" in text):
+            text = f"{text.removesuffix('.')}: {moved}"
         return _mistake(f"{text} ({' '.join(called)} --help lists what there is)") if text else 2
 
 

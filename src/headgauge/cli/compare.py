@@ -6,7 +6,6 @@ import typer
 
 from headgauge.cli import documents, results
 from headgauge.cli.output import print_json, stderr
-from headgauge.cli.running import compile_kernels
 from headgauge.errors import InputError
 from headgauge.options.commands import CompareOptions
 
@@ -31,7 +30,6 @@ def run(asked: CompareOptions) -> None:
 
 def _rules(name: str | None, asked: CompareOptions) -> None:
     """One name, or none: rules in a model."""
-    compile_kernels(asked)
     from headgauge.cli.compare_rules import run as compare_rules
     from headgauge.comparison.runs import single_run
 

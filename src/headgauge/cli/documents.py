@@ -100,7 +100,6 @@ def reproduction_document(result: "Reproduction", drawn: list[Path]) -> dict[str
         "choices": result.paper["choices"].to_dicts(),
         "critical_n": result.paper["fig2c"].to_dicts(),
         "timing": list(result.timing),
-        "spent": list(result.spent),
     }
 
 

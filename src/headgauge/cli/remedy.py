@@ -18,7 +18,6 @@ def run(asked: RemedyOptions) -> None:
     is judged by and to the verdict, and leaves tables, a figure and report.html in the run's
     folder. A run that was interrupted goes on when it is started again.
     """
-    running.compile_kernels(asked)
     # torch and transformers take seconds: not for --help.
     from headgauge import remedies, scanning
     from headgauge.remedies.estimating import estimate_remedy

@@ -60,7 +60,7 @@ def command(
             )
         found = Reproduction.load(folder)
         told = found.judging.stands, found.judging.chosen_on, found.warnings()
-        print(printable(paper_markdown(found.paper, found.timing, found.spent, *told)))
+        print(printable(paper_markdown(found.paper, found.timing, *told)))
         return
     changed = None if thresholds is None else read_thresholds(thresholds)
     run = read_run(folder)

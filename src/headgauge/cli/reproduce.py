@@ -16,7 +16,6 @@ def run(asked: ReproduceOptions) -> None:
     open is chosen on the first text and judged on the others; one text alone judges nothing. A run
     that was interrupted goes on when it is started again.
     """
-    running.compile_kernels(asked, "reproduce")
     # torch and transformers take seconds: not for --help.
     from headgauge import paper
     from headgauge.paper.reproducing import run_reproduction

@@ -102,7 +102,6 @@ def show_reproduction(result: "Reproduction", drawn: list[Path]) -> None:
         paper_tables.claims_view(paper["verdicts"], paper["readings"], judging.stands),
         *paper_tables.choice_tables(paper["choices"], judging.chosen_on),
         paper_tables.timing_table(result.timing),
-        *([paper_tables.spent_table(result.spent)] if result.spent else []),
         sep="",
     )
     _lines([result.finding()])

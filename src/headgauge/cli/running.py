@@ -27,16 +27,6 @@ if TYPE_CHECKING:
 Source = TypeVar("Source", bound="ModelSource | LoadedModel")
 
 
-def compile_kernels(asked: Any, what: str = "scan") -> None:
-    """Begin, before torch is imported, to compile what a first use on a machine has to compile."""
-    from headgauge import first_use
-
-    if getattr(asked, "precision", "float32") == "float64":
-        what = "scan-float64"
-    if asked.device in (None, "auto", "cpu"):
-        first_use.start(what)
-
-
 def open_model(
     asked: ScanOptions | AblateOptions | ReproduceOptions | ValidateOptions, notes: Console
 ) -> "ModelSource":
@@ -63,15 +53,8 @@ def one_name(argument: str | None, option: str | None) -> str | None:
 
 def loaded(source: "Source", name: str, notes: Console) -> "Source":
     """The same, with its model loaded now."""
-    from headgauge import first_use
-
     with notes.status(f"loading {name}"):
-        opened = source.open()
-    if next(opened.model.parameters()).device.type != "cpu":
-        return source
-    with notes.status("") as status:
-        for done, total in first_use.waiting():
-            status.update(f"compiling kernels, once: {done}/{total or '…'}")
+        source.open()
     return source
 
 

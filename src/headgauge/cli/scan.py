@@ -8,14 +8,7 @@ from typing import Any
 from headgauge.cli import documents, results
 from headgauge.cli.output import print_json, share_bar, size, stderr
 from headgauge.cli.process import works_in
-from headgauge.cli.running import (
-    compile_kernels,
-    default_folder,
-    fetched,
-    look_at,
-    open_model,
-    opening,
-)
+from headgauge.cli.running import default_folder, fetched, look_at, open_model, opening
 from headgauge.errors import LARGEST, InputError, check_whole
 from headgauge.options.commands import ScanOptions
 
@@ -28,7 +21,6 @@ def run(asked: ScanOptions) -> None:
     Prints the worst heads and a summary by layer, and leaves tables (Parquet), figures and a
     manifest in the run's folder. A run that was interrupted goes on when it is started again.
     """
-    compile_kernels(asked)
     # torch and transformers take seconds: not for --help.
     from headgauge import scanning
     from headgauge.report.figures import draw

@@ -17,7 +17,6 @@ def run(asked: ValidateOptions) -> None:
     what predicts and what does not, and leaves a scan of each part, tables, a figure and
     report.html in the run's folder. A run that was interrupted goes on when it is started again.
     """
-    running.compile_kernels(asked)
     # torch and transformers take seconds: not for --help.
     from headgauge import scanning, validation
     from headgauge.report.figures import draw

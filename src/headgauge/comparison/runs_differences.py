@@ -80,7 +80,7 @@ def _units(scan: ScanResult, length: int) -> dict[int, str]:
 def measures_of(scan: ScanResult) -> dict[str, tuple[str, dict[str, Any]]]:
     """By name the columns that are compared: all measures of a head, and those of the curves that
     verdicts and roles are judged by, with the choice that picks their rows."""
-    there = {*scan.heads.columns, *derived()}
+    there = {*scan.heads.columns, *derived(scan.heads)}
     found: dict[str, tuple[str, dict[str, Any]]] = {
         name: (name, {}) for name in HEAD_MEASURES if name in there
     }

@@ -56,7 +56,7 @@ class Curves:
 
 _NAMES = [field.name for field in fields(Curves)]
 # What the rows fill in; `doubtful` is 1 where only theory can tell N_s.
-TABLE = np.dtype([(name, np.float64) for name in (*_NAMES, "doubtful")])
+_TABLE = np.dtype([(name, np.float64) for name in (*_NAMES, "doubtful")])
 
 
 def curves(
@@ -118,7 +118,7 @@ def curves(
 
 
 def _empty(count: int, asked: int) -> np.ndarray:
-    out = np.empty((count, asked), TABLE)
+    out = np.empty((count, asked), _TABLE)
     out.view(np.float64).fill(np.nan)  # np.full of records takes ten times longer
     return out
 

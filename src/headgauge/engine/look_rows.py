@@ -82,8 +82,8 @@ def _repeats(weights, seen, before, place, found):
 
 
 @literal
-def measure(visible, weights, lengths, before, place, out, start, stop):
-    """Fill out[row] of the rows whose queries stand from `place` on; rows without a visible key
+def measure(visible, weights, lengths, before, places, out, start, stop):
+    """Fill out[row] of the rows whose queries stand at `places`; rows without a visible key
     stay as they are, and so do offsets where there are none (`before` is empty)."""
     keys = weights.shape[1]
     kept = np.empty(keys, weights.dtype)
@@ -95,7 +95,7 @@ def measure(visible, weights, lengths, before, place, out, start, stop):
         whole = count == last - first
         if not whole:
             a = _without_hidden(a, seen, kept)
-        i, found = place + row, out[row]
+        i, found = places[row], out[row]
         squares, distance, carried = _sums(a[first:last], lengths[first:last], i - first)
         found["collision_entropy"] = -math.log(squares) if squares > 0.0 else math.inf
         found["carried"] = carried

@@ -48,12 +48,12 @@ def earlier_places(ids: Int[Tensor, "keys"]) -> np.ndarray:
 def looks(
     weights: Float[Tensor, "rows keys"],
     visible: Bool[Tensor, "rows keys"],
-    place: int,
+    place: int | Int[Tensor, "rows"],
     ids: Int[Tensor, "tokens"] | None = None,
     lengths: Float[Tensor, "tokens"] | None = None,
     before: np.ndarray | None = None,
 ) -> Looks:
-    """Of the rows whose queries stand at `place` and after it.
+    """Of the rows whose queries stand at `place` and after it, or at these places.
 
     `ids` are the tokens of the sequence, None where the keys are another's (cross attention);
     `lengths` ‖v_j‖ of its values. Both may go on behind the keys of the block. `before` is
@@ -62,17 +62,21 @@ def looks(
     check_rows("weights", weights)
     check_visible(visible, weights.shape)
     rows, keys = weights.shape
-    for what, given, least in (("ids", ids, place + rows), ("lengths", lengths, keys)):
+    places = torch.arange(place, place + rows) if isinstance(place, int) else place.cpu()
+    if len(places) != rows or (rows and int(places.min()) < 0):
+        raise InputError(f"{rows} rows need as many places from 0 on, got {places.tolist()[:8]}")
+    last = int(places.max()) + 1 if rows else 0
+    for what, given, least in (("ids", ids, last), ("lengths", lengths, keys)):
         if given is not None and len(given) < max(least, keys):
             raise InputError(f"{what} must have at least {max(least, keys)} entries: {len(given)}")
     measure = _compiled if kernels.serves(weights) else _plain
-    return measure(weights.detach(), visible, place, ids, lengths, before)
+    return measure(weights.detach(), visible, places, ids, lengths, before)
 
 
 def _compiled(
     weights: Tensor,
     visible: Tensor,
-    place: int,
+    places: Tensor,
     ids: Tensor | None,
     lengths: Tensor | None,
     before: np.ndarray | None,
@@ -85,9 +89,8 @@ def _compiled(
     norms = torch.ones(weights.shape[1]) if lengths is None else lengths
     norms = norms.to(torch.float64).contiguous().numpy()
     out = np.full(len(weights), np.nan, look_rows.LOOKS)
-    kernels.over_rows(
-        look_rows.measure, len(weights), weights.numel(), seen, rows, norms, before, place, out
-    )
+    given = seen, rows, norms, before, places.numpy(), out
+    kernels.over_rows(look_rows.measure, len(weights), weights.numel(), *given)
     found = {name: np.ascontiguousarray(out[name]) for name in out.dtype.names or ()}
     first, carried = found.pop("first_seen"), found.pop("carried")
     with np.errstate(divide="ignore", invalid="ignore"):  # values that are all zero have no share
@@ -98,14 +101,14 @@ def _compiled(
 def _plain(
     weights: Tensor,
     visible: Tensor,
-    place: int,
+    places: Tensor,
     ids: Tensor | None,
     lengths: Tensor | None,
     before: np.ndarray | None,
 ) -> Looks:
     exact, (rows, keys) = most_exact(weights.device), weights.shape
     weights, visible = weights.to(exact), visible.expand(rows, keys)
-    places = torch.arange(place, place + rows, device=weights.device)
+    places = places.to(weights.device)
     nothing = torch.full_like(weights[:, 0], torch.nan)
     found = dict.fromkeys(Looks.__dataclass_fields__, nothing)
     found["collision_entropy"] = roles.collision_entropy(weights, visible)
@@ -114,7 +117,7 @@ def _plain(
         found["sink_output_share"] = roles.sink_output_share(weights, visible, norms)
     if ids is not None:
         # The sequence may be longer than the block's keys: to a row those behind are hidden.
-        more = max(0, place + rows - keys)
+        more = max(0, int(places.max()) + 1 - keys)
         pad = torch.nn.functional.pad
         given = pad(weights, (0, more)), pad(visible, (0, more)), places
         tokens = ids[: keys + more].to(weights.device)

@@ -16,6 +16,7 @@ from headgauge import engine, models
 from headgauge.measure.depth import SAMPLE
 from headgauge.measure.plan import Plan
 from headgauge.measure.requests import Task
+from headgauge.models import predicting
 from headgauge.threads import one_thread
 
 _ROWS, _KEYS = 64, 1024  # of the block that is timed
@@ -59,7 +60,7 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     curves = sum(len(request.top_ns) for request in task.curves) * CURVE_BYTES
     samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
     depth = task.depth * (facts.layers + 1) * _DEPTH_BYTES
-    rows = heads * sum(lengths) * _ROW_BYTES * settings.save_rows
+    rows = heads * sum(lengths) * _ROW_BYTES * settings.keep_rows
     tables = len(lengths) * (ways * heads * (HEAD_BYTES + curves + samples) + depth) + rows
     return Estimate(seconds / jobs, memory, tables + _FIGURE_BYTES)
 
@@ -133,6 +134,8 @@ def memory_needed(plan: Plan, length: int, depth: bool = False) -> int:
     each = next(loose.parameters()).element_size()
     weights = sum(p.numel() * p.element_size() for p in loose.parameters())
     logits = length * getattr(config, "vocab_size", 0) * each
+    if predicting.apart(plan.loaded) is not None:  # a piece, and its logarithms
+        logits = min(logits, 2 * predicting.AT_ONCE * each)
     # With depth also the stream and what is added to it.
     activations = (20 if depth else 16) * length * getattr(config, "hidden_size", 0) * each
     # The sampled pairs in float64 with their sorting.

@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -23,11 +23,11 @@ from headgauge.measure.judged_rows import OF_ROWS, JudgedRows
 from headgauge.measure.placed import PlacedRule
 from headgauge.measure.requests import OFF_SINK, CurveRequest, RowRequest, spread_rows
 from headgauge.measure.roles import Surroundings
+from headgauge.measure.row_sample import CurveMeans, RowSample
 from headgauge.measure.samples import Sampler
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs.schema import TABLES, QueryRow, frame_schema
 
-_CURVES = tuple(field.name for field in fields(engine.Curves))
 Under = Callable[[PlacedRule | None], models.RowBlock]
 
 
@@ -37,7 +37,7 @@ class HeadCurves:
 
     where: dict[str, Any]
     top_ns: tuple[int, ...]
-    means: engine.Means
+    means: engine.Means | CurveMeans
 
 
 @dataclass(eq=False)
@@ -53,9 +53,9 @@ class Gathered:
         yield
         self.seconds[phase] += time.perf_counter() - began
 
-    def table(self, name: str) -> pl.DataFrame:
-        """The table `name` of all parts that go there."""
-        parts, schema = self.parts[name], frame_schema(TABLES[name])
+    def table(self, name: str, errors: bool = False) -> pl.DataFrame:
+        """The table `name` of all parts that go there, with sampling errors or without."""
+        parts, schema = self.parts[name], frame_schema(TABLES[name], errors)
         if parts and isinstance(parts[0], HeadCurves):
             return _curve_table(parts, schema)
         if parts and isinstance(parts[0], pl.DataFrame):
@@ -73,7 +73,7 @@ def _curve_table(curves: list[HeadCurves], schema: dict[str, Any]) -> pl.DataFra
     columns["top_n"] = np.concatenate([each.top_ns for each in curves])
     columns["rows"] = np.concatenate([each.means.rows for each in curves])
     means = [each.means.means() for each in curves]
-    for measure in _CURVES:
+    for measure in means[0]:
         values = np.concatenate([each[measure] for each in means])
         columns[measure] = np.where(np.isfinite(values), values, np.nan)
     return pl.DataFrame(
@@ -85,8 +85,8 @@ def _curve_table(curves: list[HeadCurves], schema: dict[str, Any]) -> pl.DataFra
 class Head:
     """A head to be measured: the call it is part of, where that stands, its layer's outputs.
 
-    `outputs` is ‖Σ α_i v_i‖ per query and head, or None where it could not be seen; `facts` has the
-    columns that are known before any row is read.
+    `outputs` is ‖Σ α_i v_i‖ per measured query and head, or None where it could not be seen;
+    `facts` has the columns that are known before any row is read.
     """
 
     call: models.ObservedCall
@@ -131,7 +131,7 @@ class Head:
             found.parts[request.table].append(curves)
         for each in rows:
             with found.timed("tables"):
-                row = self._head_row(found, each, settings.save_rows)
+                row = self._head_row(found, each, settings.keep_rows)
             if row is not None and self.around is not None:
                 with found.timed("roles"):
                     own = each.request.placed is None
@@ -184,13 +184,13 @@ class Head:
             else:
                 weights = request.normalizer(block.logits[some], seen)
             if request.keys == OFF_SINK:
-                weights, seen = _off_sink(weights, seen)
+                weights, seen = off_sink(weights, seen)
         with found.timed(request.part):
             counted = cast(engine.Keys, "visible" if request.keys == OFF_SINK else request.keys)
             means.add(engine.curves(weights, geometry, request.top_ns, seen, counted))
 
     def _head_row(
-        self, found: Gathered, judged: JudgedRows, save_rows: bool
+        self, found: Gathered, judged: JudgedRows, keep_rows: bool
     ) -> dict[str, Any] | None:
         visible, alive = judged.visible, judged.alive
         if not alive.any():
@@ -215,7 +215,7 @@ class Head:
                     norm * len(means) / (_number(math.fsum(means)) or math.nan)
                 ),
             }
-        if save_rows:
+        if keep_rows:
             columns = {"row": places, "visible": visible} | rows | {"output_norm": norms}
             found.parts["rows"].append(head_frame(QueryRow, self.where, columns))
         several = visible > 1
@@ -237,18 +237,20 @@ def lasting(facts: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: value for name, value in facts.items() if not name.endswith("_score")}
 
 
-def _off_sink(weights: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
+def off_sink(weights: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
     """Rows without their first key, whose weight the others share."""
     seen, rest = visible.clone(), weights.clone()
     seen[:, 0], rest[:, 0] = False, 0.0
     return rest / rest.sum(-1, keepdim=True).clamp(min=torch.finfo(rest.dtype).tiny), seen
 
 
-def output_norms(call: models.ObservedCall) -> np.ndarray | None:
-    """‖Σ α_i v_i‖ per query and head, from the model's own output; None where it was not seen."""
+def output_norms(call: models.ObservedCall, sample: RowSample | None) -> np.ndarray | None:
+    """‖Σ α_i v_i‖ per measured query and head, from the model's own output; None where it was not
+    seen."""
     if not isinstance(call, models.AttentionCall):
         return None
-    return torch.linalg.vector_norm(call.output[0].cpu().double(), dim=-1).numpy()
+    made = call.output[0] if sample is None else call.output[0, sample.picked]
+    return torch.linalg.vector_norm(made.cpu().double(), dim=-1).numpy()
 
 
 def output_ratios(rows: Sequence[dict[str, Any]], outputs: np.ndarray | None) -> None:

@@ -21,6 +21,8 @@ from headgauge.measure.head import Gathered, Head, output_norms, output_ratios
 from headgauge.measure.head_facts import HeadFacts
 from headgauge.measure.requests import CurveRequest, Task
 from headgauge.measure.roles import Surroundings
+from headgauge.measure.row_sample import RowSample
+from headgauge.measure.sampled_heads import SampledHeads
 from headgauge.measure.samples import Sampler, sampled_places
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs import UnitKey
@@ -61,9 +63,21 @@ class Measurer:
         self._requests: dict[Kind, list[CurveRequest]] = {}
         for request in self.task.curves:
             self._requests.setdefault((request.vectors, request.scale), []).append(request)
-        seed = (self.settings.seed, key.window, key.length)
+        self._seed = (self.settings.seed, key.window, key.length)
+        self._samples: dict[int, RowSample] = {}
         # A short document has fewer places than the window's length.
-        self._places = sampled_places(ids.shape[1], self.settings.sample_rows, seed)
+        length, sample = ids.shape[1], self._sample(ids.shape[1])
+        among = None if sample is None else sample.places
+        self._places = sampled_places(length, self.settings.sample_rows, self._seed, among)
+
+    def _sample(self, queries: int) -> RowSample | None:
+        """Which of so many query rows are measured; None: all."""
+        rows = self.settings.rows
+        if rows is None:
+            return None
+        if queries not in self._samples:
+            self._samples[queries] = RowSample.drawn(queries, rows, self._seed)
+        return self._samples[queries]
 
     def __call__(self, call: models.ObservedCall) -> None:
         chosen = self.settings.layers
@@ -78,7 +92,8 @@ class Measurer:
         return layers is None or self._modules.index(module) in layers
 
     def _layer(self, call: models.ObservedCall) -> None:
-        outputs = output_norms(call)
+        sample = self._sample(call.queries)
+        outputs = output_norms(call, sample)
         if outputs is None:
             self.tapped.append(call.module)
         queries, keys = (self._ids[side] for side in self.vectors.sides(call))
@@ -127,15 +142,20 @@ class Measurer:
             None if adds is None else adds.factor,
         )
 
+    def _small(self, call: models.ObservedCall) -> bool:
+        """Whether Gram matrices are small enough to hold several."""
+        each = 4 if self.settings.precision == "float32" else 8
+        return call.keys**2 * each <= _SHARED
+
     def _measuring(self, call: models.ObservedCall, heads: Sequence[Head]) -> Iterator[list[Work]]:
         """The work of a layer in the pieces whose Gram matrices may be held together."""
-        each = 4 if self.settings.precision == "float32" else 8
-        small = call.keys**2 * each <= _SHARED
+        small = self._small(call)
         together: list[Work] = []
         # With the first vectors, where there are any.
         judged = self.task.row_requests if self.task.judged else ()
         if judged and not self._requests:
-            yield [partial(head.measure, self.settings, (), None, judged) for head in heads]
+            parts = self._parts(call, heads)
+            yield [partial(part.measure, self.settings, (), None, judged) for part in parts]
         for kind, requests in self._requests.items():
             for group, members in groupby(heads, partial(self._group, call, kind[0])):
                 vectors = self._finite(call, kind[0], group)
@@ -143,8 +163,8 @@ class Measurer:
                 if vectors is not None:
                     geometry = self._geometry(call, kind, group, vectors, small)
                 work = [
-                    partial(head.measure, self.settings, requests, geometry, judged)
-                    for head in members
+                    partial(part.measure, self.settings, requests, geometry, judged)
+                    for part in self._parts(call, list(members))
                     if geometry is not None or judged
                 ]
                 if small:
@@ -154,6 +174,21 @@ class Measurer:
             judged = ()
         if small:
             yield together
+
+    def _parts(
+        self, call: models.ObservedCall, heads: Sequence[Head]
+    ) -> Sequence[Head] | list[SampledHeads]:
+        """What is measured as one piece of work: a head, or two of which some rows are."""
+        sample = self._sample(call.queries)
+        if sample is None:
+            return heads
+        # Those that read the same values, which what they look at is measured with.
+        groups = (list(own) for _, own in groupby(heads, lambda head: call.kv_head(head.head)))
+        return [
+            SampledHeads(call, own[at : at + 2], sample)
+            for own in groups
+            for at in range(0, len(own), 2)
+        ]
 
     def _group(self, call: models.ObservedCall, kind: str, head: Head) -> int:
         """Which of the call's sets of vectors is the head's: values have one per KV head."""

@@ -7,17 +7,17 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 
 from headgauge import engine, models
 from headgauge.models.projections import OutputProjection
 
-_ROWS = tuple(each.name for each in fields(engine.Looks) if each.name != "ahead")
+ROWS = tuple(each.name for each in fields(engine.Looks) if each.name != "ahead")
 # What is asked of all rows; the others count those that have such a key.
-_OF_ALL = {"local_mass", "mean_distance", "collision_entropy", "sink_output_share"}
+OF_ALL = {"local_mass", "mean_distance", "collision_entropy", "sink_output_share"}
 # What has no meaning where a row sees what comes after it.
-_BACKWARD = ("streaming_mass", "duplicate_mass", "induction_mass")
+BACKWARD = ("streaming_mass", "duplicate_mass", "induction_mass")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,35 +72,53 @@ class Surroundings:
     ) -> dict[str, float | None]:
         """The columns of a head, from its rows that see a key and what it `made` of them; the
         model's own output where that is None."""
-        rows = [np.concatenate([getattr(each, name) for each in parts]) for name in _ROWS]
-        of_all = [name in _OF_ALL for name in _ROWS]
-        found = dict(zip(_ROWS, _means(np.stack(rows)[:, alive], of_all), strict=True))
+        rows = [np.concatenate([getattr(each, name) for each in parts]) for name in ROWS]
+        of_all = [name in OF_ALL for name in ROWS]
+        found = dict(zip(ROWS, _means(np.stack(rows)[:, alive], of_all), strict=True))
         if any(np.nan_to_num(each.ahead).any() for each in parts):
-            found |= dict.fromkeys(_BACKWARD)
+            found |= dict.fromkeys(BACKWARD)
         if not isinstance(self.call, models.AttentionCall) or self.lengths is None:
             return found
+        made = self.call.output[0, :, head].cpu().double() if made is None else made
+        seen = torch.from_numpy(alive)
+        outputs = made[seen]
+        found |= self.of_outputs(head, outputs)
+        shares = self.shares(head, outputs, seen)
+        if shares is not None:
+            found["contribution"] = _means(shares[None], [True])[0]
+        return found
+
+    def outputs(
+        self, heads: Sequence[int], places: Int[Tensor, "rows"]
+    ) -> Float[Tensor, "heads rows dim"] | None:
+        """What heads put out at these places; None where it is unseen."""
+        if not isinstance(self.call, models.AttentionCall):
+            return None
+        return self.call.output[0, places][:, [*heads]].transpose(0, 1).cpu().double()
+
+    def of_outputs(self, head: int, outputs: Float[Tensor, "rows dim"]) -> dict[str, float | None]:
+        """What is no mean over rows: of a head's values, and of what it puts out."""
+        assert self.lengths is not None
         lengths = self.lengths[self.call.kv_head(head)].numpy()
         middle = float(np.median(lengths))
-        found["first_value_ratio"] = float(lengths[0]) / middle if middle > 0 else None
-        made = self.call.output[0, :, head].cpu().double() if made is None else made
-        outputs = made[torch.from_numpy(alive)]
+        found = {"first_value_ratio": float(lengths[0]) / middle if middle > 0 else None}
         # Of the small matrix OᵀO: its trace and its largest eigenvalue.
         squares = torch.linalg.eigvalsh(outputs.T @ outputs).tolist()
         if squares[-1] > 0:
             found["output_stable_rank"] = math.fsum(squares) / squares[-1]
-        found["contribution"] = self._contribution(head, outputs, alive)
         return found
 
-    def _contribution(
-        self, head: int, outputs: Float[Tensor, "rows dim"], alive: np.ndarray
-    ) -> float | None:
+    def shares(
+        self, head: int, outputs: Float[Tensor, "rows dim"], which: Shaped[Tensor, "picked"]
+    ) -> Float[np.ndarray, "rows"] | None:
+        """What a head adds at some queries beside the length of their stream; None where that is
+        not known."""
         if self.stream is None or self.factor is None or self.products is None:
             return None
         # ‖oW‖² = o(WWᵀ)oᵀ: one small matrix instead of a vector of the stream's width a row.
         squares = ((outputs @ self.products[head]) * outputs).sum(-1).clamp(min=0.0)
         with np.errstate(divide="ignore", invalid="ignore"):  # a stream of zeros
-            shares = abs(self.factor) * squares.sqrt().numpy() / self.stream.numpy()[alive]
-        return _means(shares[None], [True])[0]
+            return abs(self.factor) * squares.sqrt().numpy() / self.stream[which].numpy()
 
 
 def _means(

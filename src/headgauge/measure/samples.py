@@ -6,19 +6,22 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+import torch
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headgauge import models
 from headgauge.theory.normalization.selection import top_n_indices
 
 
-def sampled_places(length: int, count: int, seed: tuple[int, ...]) -> list[int]:
-    """Query places drawn without repetition from all but the first eighth, where little is seen."""
-    first = length // 8
-    drawn = np.random.default_rng(seed).choice(
-        np.arange(first, length), size=min(count, length - first), replace=False
-    )
+def sampled_places(
+    length: int, count: int, seed: tuple[int, ...], among: np.ndarray | None = None
+) -> list[int]:
+    """Query places drawn without repetition from all, or those `among` which are measured, but the
+    first eighth, where little is seen."""
+    there = np.arange(length) if among is None else among
+    there = there[there >= length // 8]
+    drawn = np.random.default_rng(seed).choice(there, size=min(count, len(there)), replace=False)
     return sorted(int(place) for place in drawn)
 
 
@@ -34,20 +37,35 @@ class Sampler:
 
     def rows(self, where: dict[str, Any], block: models.RowBlock) -> Iterator[dict[str, Any]]:
         """Those of the sampled rows that a block holds."""
-        for place in self.places:
-            if not block.start <= place < block.stop:
-                continue
-            weights = block.weights[place - block.start]
-            visible = block.visible[place - block.start]
-            count = int(visible.sum())
+        places = np.arange(block.start, block.stop)
+        return self.picked(where, block.weights, block.visible, places)
+
+    def picked(
+        self,
+        where: dict[str, Any],
+        weights: Float[Tensor, "rows keys"],
+        visible: Bool[Tensor, "rows keys"],
+        places: Int[np.ndarray, "rows"],
+    ) -> Iterator[dict[str, Any]]:
+        """Those of the sampled rows that are among these, which stand at `places`."""
+        there = np.flatnonzero(np.isin(places, self.places))
+        if not len(there):
+            return
+        picked = torch.from_numpy(there)
+        weights, visible = weights[picked], visible[picked]
+        counts = visible.sum(-1).tolist()
+        hidden = weights.masked_fill(~visible, -1.0)
+        orders = top_n_indices(hidden, min(self.keys, weights.shape[1]))
+        heaviest = weights.gather(-1, orders).tolist()
+        for at, place in enumerate(places[there].tolist()):
             query = int(self.query_ids[place])
-            row = {"row": place, "query_id": query, "query_text": self._text(query)}
-            order = top_n_indices(weights.masked_fill(~visible, -1.0), min(self.keys, count))
-            for rank, key in enumerate(order.tolist(), start=1):
+            row = where | {"row": place, "query_id": query, "query_text": self._text(query)}
+            row["visible"] = counts[at]
+            shown = zip(orders[at].tolist(), heaviest[at], strict=True)
+            for rank, (key, weight) in enumerate(list(shown)[: counts[at]], start=1):
                 token = int(self.key_ids[key])
                 key_row = {"key": key, "key_id": token, "key_text": self._text(token)}
-                seen = {"visible": count, "rank": rank, "weight": float(weights[key])}
-                yield where | row | key_row | seen
+                yield row | key_row | {"rank": rank, "weight": weight}
 
     def texts(self, ids: Iterable[Any]) -> list[str | None]:
         """Tokens as text."""

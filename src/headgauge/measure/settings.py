@@ -19,6 +19,9 @@ class UnitSettings:
     loops (see `engine.Geometry.of`). `block_rows` and `threads` are here because the last digits of
     a matrix product depend on how it is cut.
 
+    `rows` is how many query rows of a window are measured (`row_sample`), None for all;
+    `keep_rows` keeps the numbers of each of them.
+
     `free` names the sizes that nobody asked for: "length" (the longest), "shorter" (the others),
     "windows", "top_ns". They give way to the model's context and to the text (`plan.fit`); what
     they became identifies the run, not that they were free.
@@ -33,7 +36,8 @@ class UnitSettings:
     precision: str = "float32"
     sample_rows: int = 4
     sample_keys: int = 8
-    save_rows: bool = False
+    rows: int | None = None
+    keep_rows: bool = False
     block_rows: int = 256
     threads: int = 1
     seed: int = 0
@@ -50,6 +54,8 @@ class UnitSettings:
             )
         check_among("precision", (self.precision,), ("float32", "float64"))
         check_among("bos", (self.bos,), ("auto", "always", "never"))
+        if self.rows is not None:
+            check_whole("rows", self.rows, 2, LARGEST)
         check_whole("threads", self.threads, 1, THREADS)
         check_whole("seed", self.seed, 0, LARGEST)
 
@@ -67,7 +73,9 @@ class UnitSettings:
         return tuple(sorted({*shorter, longest}))
 
     def as_dict(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "free"}
+        # A run of all rows is what it was before some could be asked for: it is still taken up.
+        left_out = {"free"} | ({"rows"} if self.rows is None else set())
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
 
 
 def check_among(what: str, given: Iterable[str], known: Iterable[str]) -> None:

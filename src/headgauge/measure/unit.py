@@ -91,11 +91,12 @@ def _measured(
     first = of_original(task, placed) if placed else task
     made = measured_pass(loaded, unit.key, inputs, settings, first, shown)
     gathered, output = made.measurer.gathered, made.output
-    loss = models.next_token_loss(loaded, output, ids)
+    with gathered.timed("loss"):
+        losses = models.token_losses(loaded, output, ids)
     bos_losses: dict[str, Any] = {}
-    if loss is not None and unit.other is not None:
+    if losses is not None and unit.other is not None:
         with gathered.timed("bos_check"):
-            bos_losses = both_losses(loaded, ids, output.logits, unit.other)
+            bos_losses = both_losses(loaded, ids, losses, unit.other)
     swapped, passes = SwappedPasses(), {}
     if placed:
         with gathered.timed("rules"):
@@ -110,8 +111,9 @@ def _measured(
             effects = window_effects(loaded, unit.key, inputs, ids, settings, task, progress)
             gathered.parts["window_effects"] = effects.rows
             whole_passes = {"whole_passes": effects.whole_passes}
-    names = ("heads", "curves", "samples", *(("rows",) * settings.save_rows), *task.tables)
-    tables = {name: gathered.table(name) for name in names}
+    names = ("heads", "curves", "samples", *(("rows",) * settings.keep_rows), *task.tables)
+    errors = settings.rows is not None
+    tables = {name: gathered.table(name, errors) for name in names}
     if task.ablate is not None and task.judged:
         tables["heads"] = with_effects(tables["heads"], gathered.table("window_effects"))
     if task.depth:
@@ -119,7 +121,7 @@ def _measured(
             tables["depth"] = depth_table(loaded.model, unit.key, inputs, tables["heads"])
     seconds = {"forward": made.seconds} | gathered.seconds
     facts = UnitFacts(
-        loss=None if loss is None else float(loss[0]),
+        loss=None if losses is None else float(models.mean_loss(losses)[0]),
         tokens=len(unit.ids),
         start=unit.start,
         unseen=[*made.unseen, *swapped.unseen],

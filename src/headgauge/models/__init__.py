@@ -28,7 +28,13 @@ Only this package imports transformers, and only when a model is loaded or inter
 
 from headgauge.models.ablation import ablated
 from headgauge.models.cache import cache_folder, clear_cache, list_cache
-from headgauge.models.calls import AttentionCall, ObservedCall, RowBlock, SoftmaxCall
+from headgauge.models.calls import (
+    AttentionCall,
+    DrawnRows,
+    ObservedCall,
+    RowBlock,
+    SoftmaxCall,
+)
 from headgauge.models.documents import Documents
 from headgauge.models.edge_tokens import Bos, Edges, EdgeToken, edges
 from headgauge.models.facts import FileWord, LoadedModel, ModelFacts, fingerprint, wrap
@@ -44,6 +50,15 @@ from headgauge.models.norm_placement import (
     read_stream,
     recognise,
 )
+from headgauge.models.predicting import (
+    Logits,
+    Predicted,
+    mean_loss,
+    next_token_loss,
+    predictions,
+    run,
+    token_losses,
+)
 from headgauge.models.projections import OutputProjection, Projections, output_projections
 from headgauge.models.rule_files import load_rule, save_rule
 from headgauge.models.structure import (
@@ -58,9 +73,7 @@ from headgauge.models.windows import (
     check_ids,
     cut_windows,
     model_inputs,
-    next_token_loss,
     ordinary_tokens,
-    predictions,
     tokenise,
     vocabulary,
 )
@@ -70,16 +83,19 @@ __all__ = [
     "AttentionCall",
     "Bos",
     "Documents",
+    "DrawnRows",
     "EdgeToken",
     "Edges",
     "FileWord",
     "Interception",
     "KeyVectors",
     "LoadedModel",
+    "Logits",
     "ModelFacts",
     "ModelSource",
     "ObservedCall",
     "OutputProjection",
+    "Predicted",
     "Projections",
     "Recognised",
     "RowBlock",
@@ -104,6 +120,7 @@ __all__ = [
     "list_cache",
     "load",
     "load_rule",
+    "mean_loss",
     "model_inputs",
     "next_token_loss",
     "ordinary_tokens",
@@ -112,8 +129,10 @@ __all__ = [
     "read_stream",
     "read_text",
     "recognise",
+    "run",
     "save_rule",
     "swap",
+    "token_losses",
     "tokenise",
     "uncompiled",
     "uninstall",

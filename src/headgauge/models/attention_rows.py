@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
@@ -108,8 +108,9 @@ def fields_of(given: dict[str, Any]) -> dict[str, Any]:
 class HeadRows:
     """Query rows `start` to `stop` of some heads, of one sequence of the batch or of all.
 
-    `rule` is what makes weights of their logits; None: the model's own softmax. Leading axes of
-    what is the same for all sequences or heads may be 1.
+    Only those at `places`, which rise, where they are given. `rule` is what makes weights of their
+    logits; None: the model's own softmax. Leading axes of what is the same for all sequences or
+    heads may be 1.
     """
 
     attention: Attention
@@ -118,6 +119,7 @@ class HeadRows:
     start: int
     stop: int
     rule: Normalizer | None = None
+    places: Int[Tensor, "rows"] | None = None
 
     @cached_property
     def reach(self) -> int:
@@ -135,6 +137,11 @@ class HeadRows:
         if attention.mask is not None:
             return self._through_mask[..., : self.reach]
         shape, device = (self.stop - self.start, self.reach), attention.key.device
+        if self.places is not None and attention.causal:
+            keys = torch.arange(self.reach, device=device)
+            return (keys <= self.places.to(device)[:, None])[None, None]
+        if self.places is not None:
+            shape = len(self.places), self.reach
         everything = torch.ones(1, 1, *shape, dtype=torch.bool, device=device)
         # Row i sees the keys up to i also where there are more keys than queries, as in sdpa.
         return everything.tril_(self.start) if attention.causal else everything
@@ -193,8 +200,8 @@ class HeadRows:
 
     @property
     def _query(self) -> Tensor:
-        rows = self.attention.query[self.batch, _among(self.heads), self.start : self.stop]
-        return self._in_rules_type(rows)
+        rows = self.attention.query[self.batch, _among(self.heads)]
+        return self._in_rules_type(rows[:, :, self._picked])
 
     @property
     def _key(self) -> Tensor:
@@ -226,7 +233,11 @@ class HeadRows:
         tensor = tensor[self.batch] if len(tensor) > 1 else tensor
         if 1 < tensor.shape[1] != len(self.heads):
             tensor = tensor[:, _among(self.heads)]
-        return tensor[:, :, self.start : self.stop] if tensor.shape[2] > 1 else tensor
+        return tensor[:, :, self._picked] if tensor.shape[2] > 1 else tensor
+
+    @property
+    def _picked(self) -> slice | Tensor:
+        return slice(self.start, self.stop) if self.places is None else self.places
 
     def _of_kv_heads(self, tensor: Tensor) -> Tensor:
         """Those that all heads read, or that of each head."""

@@ -7,13 +7,14 @@ never made: `RowBlock` is one head and a block of query rows.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
 
 from headgauge.logits import promote, through
 from headgauge.models.attention_rows import Attention, HeadRows
@@ -88,6 +89,10 @@ class ObservedCall:
                 for start in range(0, self.queries, block_rows):
                     yield self.block(batch, head, start, min(start + block_rows, self.queries))
 
+    def drawn(self, heads: Sequence[int], places: Int[Tensor, "rows"]) -> "DrawnRows":
+        """The query rows of these heads at these places, which rise, of the first sequence."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, eq=False)
 class AttentionCall(Attention, ObservedCall):
@@ -113,6 +118,24 @@ class AttentionCall(Attention, ObservedCall):
         )
         both = (key & value).repeat_interleave(self.heads // self.kv_heads)
         return (made & query & both).tolist()
+
+    def drawn(self, heads: Sequence[int], places: Int[Tensor, "rows"]) -> "DrawnRows":
+        parts = [(None, tuple(heads))]
+        if self.rules is not None:
+            parts = [(self.rules.of(head, self.heads), (head,)) for head in heads]
+        ends, first = (int(places[0]), int(places[-1]) + 1), slice(0, 1)
+        made = [HeadRows(self, first, some, *ends, rule, places) for rule, some in parts]
+        reach = max(each.reach for each in made)
+        found: list[list[Tensor]] = [[], [], [], []]
+        for each, (_, some) in zip(made, parts, strict=True):
+            shape = len(some), len(places), each.reach
+            for held, rows in zip(
+                found, (each.weights, each.visible, each.logits, each.raw), strict=True
+            ):
+                rows = rows[0].expand(shape)
+                wide = reach > each.reach
+                held.append(F.pad(rows, (0, reach - each.reach)) if wide else rows)
+        return DrawnRows(*(each[0] if len(each) == 1 else torch.cat(each) for each in found))
 
     def reconstruction_error(self, rows: int = 8) -> float:
         """max |Σ weights·v − output| / max |output| over the last rows of the first and last head.
@@ -157,10 +180,25 @@ class SoftmaxCall(ObservedCall):
         """The logits have the mask in them."""
         return self.logits
 
+    def drawn(self, heads: Sequence[int], places: Int[Tensor, "rows"]) -> "DrawnRows":
+        logits, weights = (each[0, [*heads]][:, places] for each in (self.logits, self.weights))
+        visible = through(logits)
+        return DrawnRows(torch.where(visible, promote(weights), 0.0), visible, promote(logits))
+
     @cached_property
     def finite(self) -> list[bool]:
         # −inf is a mask.
         return (self.logits < torch.inf).all(-1).all(-1).all(0).tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRows:
+    """Some query rows of some heads at once: what a `RowBlock` has of one."""
+
+    weights: Float[Tensor, "heads rows reach"]
+    visible: Bool[Tensor, "heads rows reach"]
+    logits: Float[Tensor, "heads rows reach"]
+    raw: Float[Tensor, "heads rows reach"] | None = None
 
 
 @dataclass(frozen=True, eq=False)

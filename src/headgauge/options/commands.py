@@ -124,6 +124,11 @@ class ScanOptions:
     )
     layers: Sequence[int] | None = _layers()
     heads: Sequence[int] | None = _heads()
+    rows: int | None = _measured(
+        None,
+        "Measure so many query rows of each window, one drawn in each of as many equal stretches, "
+        "the same of every head; each mean has its sampling error beside it. Without it: all.",
+    )
     precision: str = _measured(
         "float32", "Of the inner loops: float32 (error about 1e-6), float64."
     )
@@ -172,13 +177,13 @@ class ScanOptions:
     out: str | Path | None = _kept(
         None, "The run's folder. Without it: runs/scan-MODEL-TEXT-….", typed=Path | None
     )
-    rows: bool = _kept(False, "Keep every row's numbers too.")
+    keep_rows: bool = _kept(False, "Keep every row's numbers too.")
     dtype: str | None = _dtype()
     device: str | None = _device()
     revision: str | None = _revision()
     jobs: int = _jobs()
     threads: int | None = _threads()
-    seed: int = _kept(0, "Of the sampled rows.")
+    seed: int = _kept(0, "Of the rows that are shown, and of those of --rows.")
     estimate: bool = _estimate()
     plain: bool = _plain()
     json_output: bool = _json_output()

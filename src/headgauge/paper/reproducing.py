@@ -11,9 +11,7 @@ keys.
     OUT/paper/             the figures' tables of all texts, and the verdicts
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +33,7 @@ from headgauge.paper.evidence import Evidence
 from headgauge.paper.figures import Tables, figures, longest
 from headgauge.paper.result import TEXTS, Judging, Reproduction, read_timing, stands
 from headgauge.paper.settings import EXPERIMENT, ReproduceSettings, reproduce_settings
-from headgauge.paper.timing import SpentRow, literal_times, spent_on, timing_table
+from headgauge.paper.timing import literal_times, timing_table
 from headgauge.paper.verdicts import choose_reading, judge, verdict_tables
 from headgauge.paper.verdicts.sensitivity import READINGS
 from headgauge.registry.published import CHOICE_AND_RULE
@@ -156,10 +154,8 @@ def run_reproduction(
         folder.describe(manifest(plan.identity, device, **said))
     shares = _shares(progress, len(plan.texts) + plan.chooses)
     settings, looked = plan.settings, None
-    beside: dict[str, float] = {}
     if plan.chooses:
-        with _timed(beside, "choosing vectors and keys"):
-            looked, choice = _look(plan, path, next(shares))
+        looked, choice = _look(plan, path, next(shares))
         settings = replace(settings, choice=choice)
     scans: dict[str, ScanResult] = {}
     tables: dict[str, Tables] = {}
@@ -173,20 +169,15 @@ def run_reproduction(
             more = looked.join(curves, CHOICE_AND_RULE, "anti")
             tables[name] = run.tables | {"paper_curves": pl.concat([curves, more])}
             looked = None
-    with _timed(beside, "figures and verdicts"):
-        by_text = {name: figures(frames, settings, name) for name, frames in tables.items()}
-        judged = judged_frames(by_text, scans, settings, plan.chooses)
-    timing, spent = ((), ()) if path is None else read_timing(path)
+    by_text = {name: figures(frames, settings, name) for name, frames in tables.items()}
+    judged = judged_frames(by_text, scans, settings, plan.chooses)
+    timing = () if path is None else read_timing(path)
     if not timing:
         first = next(iter(tables))
         heads = tables[first]["paper_curves"].select(HEAD).n_unique()
-        with _timed(beside, "a sample of the literal loops"):
-            loops = literal_times(plan.first, settings, heads)
+        loops = literal_times(plan.first, settings, heads)
         timing = tuple(timing_table(scans[first].seconds(), loops, settings))
-        own = [row for text, scan in scans.items() for row in spent_on(text, scan.seconds())]
-        more = [SpentRow(part=part, text=None, seconds=round(s, 3)) for part, s in beside.items()]
-        spent = (*own, *more)
-    result = Reproduction(scans, *judged, timing, spent, path)
+    result = Reproduction(scans, *judged, timing, path)
     if folder is not None:
         result.keep(folder)
     return result
@@ -232,13 +223,6 @@ def _look(
     critical, *_ = fig2c_critical.run(curves, plan.settings.draws)
     at_longest = curves.filter(length=longest(curves))
     return curves, closest(choice_table(at_longest, critical, None))
-
-
-@contextmanager
-def _timed(seconds: dict[str, float], part: str) -> Iterator[None]:
-    began = time.perf_counter()
-    yield
-    seconds[part] = time.perf_counter() - began
 
 
 def _shares(progress: Progress | None, count: int) -> Iterator[Progress | None]:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import polars as pl
 
 from headgauge.errors import InputError
 from headgauge.paper.settings import ReproduceSettings
-from headgauge.paper.timing import SpentRow, TimingRow
+from headgauge.paper.timing import TimingRow
 from headgauge.registry.names import listed, text_role
 from headgauge.registry.published import CHOICE
 from headgauge.runs import REPRODUCTION, RunFolder, load_run, text_folder
@@ -51,19 +51,17 @@ class _JudgingFile(TypedDict):
 
 class _TimingFile(TypedDict):
     algorithms: list[TimingRow]
-    spent: NotRequired[list[SpentRow]]  # not told by older versions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reproduction(Shown):
     """`scans` has a run for each text, `paper` the frames of `runs.paper_schema` by name,
-    `timing` a row per algorithm on the first text, `spent` where the time of all went."""
+    `timing` a row per algorithm on the first text."""
 
     scans: dict[str, ScanResult]
     paper: dict[str, pl.DataFrame]
     judging: Judging
     timing: tuple[dict[str, Any], ...] = ()
-    spent: tuple[SpentRow, ...] = ()
     folder: Path | None = None
 
     @property
@@ -78,7 +76,7 @@ class Reproduction(Shown):
         paper = load_run(folder, REPRODUCTION).tables
         texts = paper["readings"]["text"].unique(maintain_order=True)
         scans = {text: ScanResult.load(folder / TEXTS / text_folder(text)) for text in texts}
-        return Reproduction(scans, paper, _read_judging(folder), *read_timing(folder), folder)
+        return Reproduction(scans, paper, _read_judging(folder), read_timing(folder), folder)
 
     @staticmethod
     def is_in(folder: str | Path) -> bool:
@@ -89,8 +87,7 @@ class Reproduction(Shown):
         """Write the figures' tables, the timing and what is judged into the run's folder."""
         for name, frame in self.paper.items():
             folder.write(name, frame)
-        timing = {"algorithms": list(self.timing), "spent": list(self.spent)}
-        write_json(folder.path / TIMING, timing)
+        write_json(folder.path / TIMING, {"algorithms": list(self.timing)})
         write_json(folder.path / JUDGING, asdict(self.judging))
         folder.finish(self.notes())
 
@@ -206,12 +203,12 @@ def _read_judging(folder: Path) -> Judging:
     return Judging(choice, found["chosen_on"], tuple(found["reading"]), tuple(found["stands"]))
 
 
-def read_timing(folder: Path) -> tuple[tuple[dict[str, Any], ...], tuple[SpentRow, ...]]:
-    """The rows of timing.json, by algorithm and by part; none where it is not there."""
+def read_timing(folder: Path) -> tuple[dict[str, Any], ...]:
+    """The rows of timing.json; none where it is not there."""
     path = folder / TIMING
     try:
         found = read_json(path)
     except FileNotFoundError:
-        return (), ()
+        return ()
     check_form(path, found, _TimingFile, remedy=f"remove it and {AGAIN}")
-    return tuple(found["algorithms"]), tuple(found.get("spent", ()))
+    return tuple(found["algorithms"])

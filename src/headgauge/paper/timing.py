@@ -28,41 +28,6 @@ _TIMES = 50  # that Algorithm 5's short step is repeated
 _SHARED = "one pass serves Algorithms 2, 3 and 4; its whole time stands in each row"
 
 
-# What a text's time goes into, by the phases that its units tell; all others are a scan's.
-_PARTS = {
-    "forward": "the model's own passes",
-    "vectors": "vectors and their inner products",
-    "paper": "Algorithms 1 to 4",
-    "sensitivity": "Algorithm 5",
-    "beyond": "N beyond 100",
-    "choices": "the other choices of vectors and keys",
-    "windows": "other windows, for the bands",
-    "rules": "other rules",
-    "vanishing": "vanishing weights",
-    "points": "Figure 1",
-    "assumptions": "how vectors lie",
-    "coverage": "what heads cover together",
-}
-_SCANNED = "what a scan measures"
-
-
-class SpentRow(TypedDict):
-    """Seconds of one part of a reproduction, on one text or (null) beside them all."""
-
-    part: str
-    text: str | None
-    seconds: float
-
-
-def spent_on(text: str, units: dict[str, dict[str, float]]) -> list[SpentRow]:
-    """Where a text's time went, by its units' seconds of each phase."""
-    parts = dict.fromkeys([*_PARTS.values(), _SCANNED], 0.0)
-    for phases in units.values():
-        for phase, seconds in phases.items():
-            parts[_PARTS.get(phase, _SCANNED)] += seconds
-    return [SpentRow(part=part, text=text, seconds=round(s, 3)) for part, s in parts.items() if s]
-
-
 class LiteralTime(NamedTuple):
     """Seconds the whole loop would take, and the share of it that was timed."""
 

@@ -35,7 +35,8 @@ Column = Callable[[str, list[int]], Values]  # its values in these rows, or its 
 def worth(scan: ScanResult) -> pl.DataFrame:
     """`frame()` with every measure that it leaves out, and each head's name."""
     listed = scan.frame()
-    means = heads_over_windows(longest(scan.heads).with_columns(**derived()))
+    heads = longest(scan.heads)
+    means = heads_over_windows(heads.with_columns(**derived(heads)))
     names = [head_name(*place) for place in listed.select("layer", "occurrence", "head").rows()]
     more = means.select(*HEAD, *(name for name in means.columns if name not in listed.columns))
     return listed.join(more, on=HEAD, how="left", maintain_order="left").with_columns(

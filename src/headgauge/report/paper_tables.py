@@ -31,7 +31,6 @@ Row = dict[str, Any]
 def paper_markdown(
     paper: dict[str, pl.DataFrame],
     timing: Sequence[Row],
-    spent: Sequence[Row],
     stands: Sequence[str],
     chosen_on: str | None = None,
     warnings: Sequence[str] = (),
@@ -40,7 +39,6 @@ def paper_markdown(
     tables = [claims_table(paper["verdicts"], paper["readings"])]
     tables += choice_tables(paper["choices"], chosen_on)
     tables += [timing_table(timing)] if timing else []
-    tables += [spent_table(spent)] if spent else []
     parts = [f"**Warning: {markdown(line)}**\n" for line in warnings]
     parts += [f"- {markdown(line)}" for line in stands]
     return "\n".join([*parts, "", *(table.markdown() for table in tables)])
@@ -159,22 +157,6 @@ def timing_table(timing: Sequence[Row]) -> Table:
     ]
     note = "* one pass for 2, 3 and 4. The literal loop is extrapolated from a sample."
     return Table("Times", columns, note)
-
-
-def spent_table(spent: Sequence[Row]) -> Table:
-    """Where the time went, part by part and text by text."""
-    parts = list(dict.fromkeys(row["part"] for row in spent))
-    texts = list(dict.fromkeys(row["text"] for row in spent))
-    known = {(row["part"], row["text"]): row["seconds"] for row in spent}
-    columns = [Column("part", [*parts, "all of it"], "left", key=True)]
-    for text in texts:
-        own = [known.get((part, text)) for part in parts]
-        cells = ["" if seconds is None else _duration(seconds) for seconds in own]
-        heading = "beside" if text is None else text
-        columns.append(Column(heading, [*cells, _duration(sum(filter(None, own)))]))
-    note = "Without loading and drawing. What units share is charged to the part that asked first."
-    last = [False] * len(parts) + [True]
-    return Table("Where the time went", columns, note, last)
 
 
 def _duration(seconds: float | None) -> str:

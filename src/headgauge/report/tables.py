@@ -10,6 +10,7 @@ from headgauge.registry.measures import MEASURES, number
 from headgauge.registry.names import VERDICTS, mark, scheme
 from headgauge.report.head_grid import module_kinds
 from headgauge.report.table import Column, Table
+from headgauge.runs.columns import error_of
 
 # The most telling first: a narrow terminal has the last below the others.
 NUMBERS = (
@@ -23,6 +24,10 @@ NUMBERS = (
         "entropy_share",
     ),
     *("rest_entropy_share", "max_logit", "effective_n", "entropy"),
+)
+_WITHIN = (
+    "± is the sampling error of the measured rows; within error: a number is within two of them of "
+    "its threshold, so that all rows may give another verdict."
 )
 _DEPTH = {  # by column: its heading
     "mean_cosine": "mean\ncosine",
@@ -49,6 +54,9 @@ def heads_table(
     ]
     if heads["role"].is_not_null().any():
         columns.append(Column("role", [_mark_words(role or "–") for role in shown["role"]], "left"))
+    if "unsure" in heads.columns:
+        cells = ["yes" if unsure else "·" for unsure in shown["unsure"]]
+        columns.append(Column("within\nerror", cells))
     if heads["effect"].is_not_null().any():
         both = shown.select("effect", "effect_error").rows()
         columns.append(Column("effect\n± error", [effect_words(*each) for each in both]))
@@ -56,6 +64,8 @@ def heads_table(
     columns += _number_columns(shown, [*first, *numbers])
     left_out = len(heads) - len(shown)
     note = f"… and {left_out} more" if left_out else ""
+    if "unsure" in heads.columns:
+        note = f"{_WITHIN} {note}".strip()
     order = "the worst first"
     if by is not None:
         order = f"those with a fault first, by {MEASURES[by].title.lower()}"
@@ -215,9 +225,17 @@ def _number_columns(frame: pl.DataFrame, names: Sequence[str]) -> list[Column]:
         elif name == "holds_up_to" and name in frame.columns and frame[name].is_not_null().any():
             columns.append(Column("most\nN", ["–" if n is None else n for n in frame[name]]))
         elif name in MEASURES and name in frame.columns:
-            cells = [number(value, name) for value in frame[name]]
-            columns.append(Column(MEASURES[name].heading, cells))
+            columns.append(Column(MEASURES[name].heading, _cells(frame, name)))
     return columns
+
+
+def _cells(frame: pl.DataFrame, name: str) -> list[str]:
+    """Numbers, with their sampling errors where they have them."""
+    cells = [number(value, name) for value in frame[name]]
+    if (error := error_of(name)) not in frame.columns:
+        return cells
+    both = zip(cells, frame[error], strict=True)
+    return [cell if e is None else f"{cell} ± {number(e, name)}" for cell, e in both]
 
 
 def _mark_column(frame: pl.DataFrame, name: str) -> Column:

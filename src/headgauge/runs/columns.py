@@ -5,6 +5,7 @@ Words become names of files and headings, so that none may come from a file unse
 """
 
 import sys
+from collections.abc import Iterable
 from types import UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -48,6 +49,12 @@ Part = Annotated[float, Range(_TINY, 1, "not above 0 and up to 1")]  # on an axi
 Size = Annotated[int, Range(1, _HUGE, "below 1")]
 
 
+# A mean over query rows. Where only some rows were measured its sampling error stands beside it.
+_OVER_ROWS = "over rows"
+Mean = Annotated[float, _OVER_ROWS]
+_ERROR = "_error"
+
+
 class Column(NamedTuple):
     """What a column may hold: numbers, maybe of a range, texts, or one of a few words; null if it
     is `optional`."""
@@ -56,12 +63,30 @@ class Column(NamedTuple):
     optional: bool
     words: tuple[str, ...] = ()
     range: Range | None = None
+    over_rows: bool = False
 
 
-def columns(row: type) -> dict[str, Column]:
-    """The columns of a table whose rows are of this type."""
+def columns(row: type, errors: bool = False) -> dict[str, Column]:
+    """The columns of a table whose rows are of this type; with `errors`, each mean over rows is
+    followed by its sampling error."""
     hints = get_type_hints(row, include_extras=True)
-    return {name: _column(hint) for name, hint in hints.items()}
+    found: dict[str, Column] = {}
+    for name, hint in hints.items():
+        found[name] = _column(hint)
+        if errors and found[name].over_rows:
+            found[error_of(name)] = Column(float, True)
+    return found
+
+
+def error_of(measure: str) -> str:
+    """The column with the sampling error of a mean."""
+    return measure + _ERROR
+
+
+def has_errors(names: Iterable[str], row: type) -> bool:
+    """Whether a table with these columns has sampling errors."""
+    means = [name for name, column in columns(row).items() if column.over_rows]
+    return not {error_of(name) for name in means}.isdisjoint(names)
 
 
 def _column(hint: Any) -> Column:
@@ -70,6 +95,8 @@ def _column(hint: Any) -> Column:
     optional = type(None) in parts
     if get_origin(kind) is Literal:
         return Column(str, optional, get_args(kind))
+    if get_origin(kind) is Annotated and _OVER_ROWS in kind.__metadata__:
+        return Column(kind.__origin__, optional, over_rows=True)
     if get_origin(kind) is Annotated:
         return Column(kind.__origin__, optional, range=kind.__metadata__[0])
     return Column(kind, optional)

@@ -14,6 +14,7 @@ from headgauge.runs.json_files import check_form, plain, read_json, write_json
 from headgauge.runs.manifest import FORMAT, Manifest, first_manifest
 
 MANIFEST = "manifest.json"
+_RENAMED = {"save_rows": "keep_rows"}  # settings of runs from before, and their names now
 _SHOWN, _LONGEST = 3, 40  # differences, and characters of a value
 
 
@@ -26,6 +27,7 @@ def find_manifest(path: Path) -> Manifest | None:
         return None
     found["format"] = _readable(path, found.get("format"))
     check_form(path / MANIFEST, found, Manifest)
+    found["settings"] = {_RENAMED.get(k, k): v for k, v in found["settings"].items()}
     return cast(Manifest, found)
 
 

@@ -15,6 +15,7 @@ from headgauge.runs.columns import (
     How,
     Keys,
     Logits,
+    Mean,
     Scale,
     Seen,
     Side,
@@ -52,30 +53,30 @@ class HeadRow(OfHead):
     kv_head: int  # the key and value head it reads
     cross: bool  # the keys come from the encoder
     seen: Seen  # "qkv": recomputed from q, k, v; "softmax": tapped, values unseen
-    rows: int  # query rows that see a key
-    entropy: float | None
-    entropy_share: float | None
-    effective_n: float | None
-    sink_weight: float | None
+    rows: int  # query rows that were measured and see a key
+    entropy: Mean | None
+    entropy_share: Mean | None
+    effective_n: Mean | None
+    sink_weight: Mean | None
     max_logit: float | None
-    jacobian_norm: float | None
-    sharpness: float | None
-    sharp_rows: float | None
-    output_norm: float | None
-    output_ratio: float | None
-    self_mass: float | None
-    previous_mass: float | None
-    local_mass: float | None
-    long_mass: float | None
-    streaming_mass: float | None
-    mean_distance: float | None
-    duplicate_mass: float | None
-    induction_mass: float | None
-    collision_entropy: float | None
+    jacobian_norm: Mean | None
+    sharpness: Mean | None
+    sharp_rows: Mean | None
+    output_norm: Mean | None
+    output_ratio: Mean | None
+    self_mass: Mean | None
+    previous_mass: Mean | None
+    local_mass: Mean | None
+    long_mass: Mean | None
+    streaming_mass: Mean | None
+    mean_distance: Mean | None
+    duplicate_mass: Mean | None
+    induction_mass: Mean | None
+    collision_entropy: Mean | None
     first_value_ratio: float | None
-    sink_output_share: float | None
+    sink_output_share: Mean | None
     output_stable_rank: float | None
-    contribution: float | None
+    contribution: Mean | None
     induction_score: float | None
     duplicate_score: float | None
     ov_copying: float | None
@@ -93,20 +94,20 @@ class CurveRow(OfHead):
     scale: Scale
     keys: Keys
     rows: int  # query rows that count at this N
-    distance: float | None
-    expected_printed: float | None
-    expected_appendix: float | None
-    expected_upper: float | None
-    bound_printed: float | None
-    bound_centroid: float | None
-    bound_lower: float | None
-    bound_upper: float | None
-    radius: float | None
-    separable_count: float | None  # N_s
-    separability: float | None
-    separability_printed_lower: float | None
-    separability_printed_upper: float | None
-    separability_lower: float | None
+    distance: Mean | None
+    expected_printed: Mean | None
+    expected_appendix: Mean | None
+    expected_upper: Mean | None
+    bound_printed: Mean | None
+    bound_centroid: Mean | None
+    bound_lower: Mean | None
+    bound_upper: Mean | None
+    radius: Mean | None
+    separable_count: Mean | None  # N_s
+    separability: Mean | None
+    separability_printed_lower: Mean | None
+    separability_printed_upper: Mean | None
+    separability_lower: Mean | None
 
 
 class SampleRow(OfHead):
@@ -430,6 +431,7 @@ _TYPES = {int: pl.Int64, float: pl.Float64, str: pl.String, bool: pl.Boolean}
 
 
 # beartype cannot read polars' own hints, so that a `pl.Schema` is a dict in the signatures here.
-def frame_schema(row: type) -> dict[str, Any]:
-    """polars' schema of a table whose rows are of this type."""
-    return pl.Schema({name: _TYPES[column.kind] for name, column in columns(row).items()})
+def frame_schema(row: type, errors: bool = False) -> dict[str, Any]:
+    """polars' schema of a table whose rows are of this type, with sampling errors or without."""
+    known = columns(row, errors).items()
+    return pl.Schema({name: _TYPES[column.kind] for name, column in known})

@@ -14,7 +14,7 @@ import polars as pl
 from headgauge import __version__
 from headgauge.atomic import whole_file
 from headgauge.errors import InputError
-from headgauge.runs.columns import columns
+from headgauge.runs.columns import columns, has_errors
 from headgauge.runs.manifest import FORMAT, TableRecord
 from headgauge.runs.schema import frame_schema
 
@@ -109,7 +109,7 @@ def sha256(path: Path) -> str:
 
 def _other_columns(row: type, found: dict[str, Any]) -> str | None:
     """How the columns differ from those of a table with such rows, or None."""
-    wanted = frame_schema(row)
+    wanted = frame_schema(row, has_errors(found, row))
     said = [f"no column {column!r}" for column in wanted if column not in found]
     said += [f"a column {column!r} too many" for column in found if column not in wanted]
     said += [

@@ -130,10 +130,14 @@ def _outlook(target: int, outlook: pl.DataFrame) -> str:
 
 def _how_sure(heads: pl.DataFrame, verdicts: pl.DataFrame) -> str:
     windows = verdicts["windows"].max() or 1
+    near = ""
+    if "unsure" in heads.columns:
+        count = int(heads["unsure"].sum()) or "none"
+        near = f" {count} of {len(heads)} heads lie within sampling error of a threshold."
     if windows == 1:
-        return "How sure: one window, so nothing says how far another would differ."
+        return f"How sure: one window, so nothing says how far another would differ.{near}"
     differ = heads.filter(pl.col("flips") > 0).height or "none"
     return (
         f"How sure: {windows} windows; {differ} of {len(heads)} heads would get another verdict in "
-        "some of them."
+        f"some of them.{near}"
     )

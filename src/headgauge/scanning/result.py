@@ -198,7 +198,7 @@ class ScanResult(runs.Run, Shown):
         """What a reader must know: layers that could not be seen, verdicts that were not given."""
         records = self.manifest["units"].values()
         found = self.warnings() + list(self.manifest["notes"])
-        found += bos_notes(self.manifest) + effect_notes(self.manifest)
+        found += self._sampled() + bos_notes(self.manifest) + effect_notes(self.manifest)
         for module in sorted({name for record in records for name in record["unseen"]}):
             found.append(f"{module} could not be measured: it is in no table and has no verdict")
         if tapped := sorted({name for record in records for name in record["tapped"]}):
@@ -210,6 +210,16 @@ class ScanResult(runs.Run, Shown):
         if self.depth is not None:
             found += depth_prediction.depth_notes(self.depth, self._kind())
         return found + judging.not_judged(self.curves, self.thresholds)
+
+    def _sampled(self) -> list[str]:
+        """What it means that only some of the rows were measured."""
+        if not judging.is_sampled(self.heads):
+            return []
+        return [
+            f"{self.heads['rows'].max()} query rows of each window were measured: means have their "
+            "sampling error (± one standard error) beside them, a largest logit is that of these "
+            "rows, a lower bound, and the stable rank of the outputs is theirs"
+        ]
 
     def _missing_roles(self) -> list[str]:
         """Why columns that say what a head does are null in all of them."""

@@ -12,7 +12,7 @@ import polars as pl
 
 from headgauge.runs.schema import HEAD
 from headgauge.scanning.thresholds import MIXED, ROLE_LINES, Threshold
-from headgauge.scanning.verdicts import NOT_FINITE, at_length, judge
+from headgauge.scanning.verdicts import NOT_FINITE, at_length, judge, told
 
 _COLUMNS = (
     *(*HEAD, "length", "role", "measure", "what", "number", "threshold", "direction"),
@@ -29,7 +29,7 @@ def roles(
     """One row per head: its role, the number that gave it and its line.
 
     A mixed head has the number that comes nearest to its line; `margin`, `spread` and `flips` are
-    as in `verdicts`. Without a role nothing of this is there.
+    as in `verdicts`, and so are `error` and `unsure`. Without a role nothing of this is there.
     """
     chosen, heads, curves = at_length(heads, curves, length)
     judged = judge(heads, curves, lines).rename({"verdict": "role"})
@@ -45,6 +45,8 @@ def roles(
         .unique(HEAD, keep="first", maintain_order=True)
         .with_columns(role=pl.lit(MIXED))
     )
-    found = pl.concat([named, mixed]).select(_COLUMNS)
+    found = pl.concat([named, mixed])
+    found = found.select(told(_COLUMNS, found))
     everyone = heads.select(*HEAD).unique().with_columns(length=pl.lit(chosen, pl.Int64))
-    return everyone.join(found.drop("length"), on=HEAD, how="left").select(_COLUMNS).sort(HEAD)
+    joined = everyone.join(found.drop("length"), on=HEAD, how="left")
+    return joined.select(found.columns).sort(HEAD)

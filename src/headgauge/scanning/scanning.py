@@ -148,7 +148,8 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         keys=("visible", "all") if _words(asked.keys) == ("both",) else _words(asked.keys),
         matrix=() if asked.matrix is None else named_heads("matrix", asked.matrix),
         spans=named_spans(asked.spans),
-        save_rows=asked.rows,
+        rows=_rows(asked.rows),
+        keep_rows=asked.keep_rows,
         threads=whole("threads", threads),
         offset=whole("offset", asked.offset),
         seed=whole("seed", asked.seed),
@@ -156,6 +157,16 @@ def scan_settings(asked: ScanOptions, target: int | None = None) -> ScanSettings
         effects="mean" if asked.effects else "",
         **{name: value for name, value in sizes.items() if value is not None},
     )
+
+
+def _rows(given: Any) -> int | None:
+    """How many query rows are measured; None: all."""
+    if isinstance(given, bool):
+        raise InputError(
+            f"rows is how many query rows are measured, got {given}: keep_rows keeps every row's "
+            "numbers"
+        )
+    return None if given is None else whole("rows", given)
 
 
 def _words(given: str | Iterable[str]) -> tuple[str, ...]:

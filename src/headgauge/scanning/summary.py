@@ -10,6 +10,7 @@ from headgauge.errors import InputError
 from headgauge.measure.effects import standard_error
 from headgauge.registry.measures import BY_LARGEST
 from headgauge.registry.published import CHOICE
+from headgauge.runs.columns import error_of
 from headgauge.runs.schema import HEAD, UNIT
 from headgauge.scanning.roles import roles
 from headgauge.scanning.thresholds import (
@@ -21,7 +22,7 @@ from headgauge.scanning.thresholds import (
     VERDICTS,
     Threshold,
 )
-from headgauge.scanning.verdicts import NOT_FINITE, derived
+from headgauge.scanning.verdicts import NOT_FINITE, derived, over_windows_error
 
 LAYER = HEAD[:-1]
 # What a head is worth, the best known first: measured, or how much it adds.
@@ -32,6 +33,7 @@ NUMBERS = (
     *("separability", "jacobian_norm", "max_logit", "output_ratio", "contribution", "effect"),
 )
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
+_UNSURE = ("unsure",)
 _FIRST = ("length", "role", "verdicts", "severity")
 _ALL = (*VERDICTS, INCOMPLETE, HEALTHY)
 
@@ -49,7 +51,9 @@ def head_table(
     largest); separability is that of the threshold for `saturated`; `effect_error` is the standard
     error of the effect over the windows, null with one. `severity` is the sum of the
     margins of the verdicts that hold and are a fault, 0 without one; `flips` the worst of the
-    head's rows, `holds_up_to` the largest N before a verdict on a curve holds.
+    head's rows, `holds_up_to` the largest N before a verdict on a curve holds. Where only some rows
+    were measured, each mean has its sampling error beside it, and `unsure` says that a number lies
+    within two of them of its threshold.
     """
     at = verdicts.select(*HEAD, "length").unique()
     bad = pl.col("verdict").is_in([name for name in VERDICTS if name not in DESCRIBES])
@@ -59,11 +63,12 @@ def head_table(
         pl.col("margin").filter(bad).sum().alias("severity"),
         pl.col("flips", "holds_up_to").max(),
         (pl.col("verdict") == HEALTHY).any().alias("well"),
+        *(pl.col(name).any() for name in _UNSURE if name in verdicts.columns),
     )
     named = roles(heads, curves, role_lines, at["length"].item(0))
     saturated = next((t for t in thresholds if t.measure == "separability"), None)
     chosen = curves.clear() if saturated is None else curves.filter(**saturated.choice)
-    shares = heads.with_columns(**derived())
+    shares = heads.with_columns(**derived(heads))
     measured, separability = (
         _over_windows(table.join(at, on=at.columns, how="semi"), HEAD) for table in (shares, chosen)
     )
@@ -72,14 +77,17 @@ def head_table(
         .group_by(HEAD)
         .agg(standard_error("effect").alias("effect_error"))
     )
-    return (
+    separable = separability.select(*HEAD, cs.matches("^separability(_error)?$"))
+    table = (
         judged.join(measured.drop("rows"), on=HEAD, how="left")
-        .join(separability.select(*HEAD, "separability"), on=HEAD, how="left")
+        .join(separable, on=HEAD, how="left")
         .join(named.select(*HEAD, "role"), on=HEAD, how="left")
         .join(errors, on=HEAD, how="left")
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
-        .select(*HEAD, *_FIRST, *NUMBERS, "effect_error", "flips", "holds_up_to")
     )
+    beside = [each for name in NUMBERS for each in (name, error_of(name))]
+    wanted = (*HEAD, *_FIRST, *beside, "flips", "holds_up_to", *_UNSURE)
+    return table.select(name for name in wanted if name in table.columns)
 
 
 def worst_first(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
@@ -181,7 +189,8 @@ def depth_over_windows(depth: pl.DataFrame) -> pl.DataFrame:
 
 
 def _over_windows(table: pl.DataFrame, by: Sequence[str], *firsts: str) -> pl.DataFrame:
-    """The mean of each number (of the largest logit: the largest); of `firsts` the first."""
+    """The mean of each number (of the largest logit: the largest), and its sampling error; of
+    `firsts` the first."""
     numbers = table.select(cs.numeric() - cs.by_name(*by, *firsts, *UNIT, require_all=False))
     return (
         table.with_columns(cs.float().fill_nan(None))
@@ -191,4 +200,10 @@ def _over_windows(table: pl.DataFrame, by: Sequence[str], *firsts: str) -> pl.Da
 
 
 def _overall(names: Iterable[str]) -> list[pl.Expr]:
-    return [pl.max(name) if name in BY_LARGEST else pl.mean(name) for name in names]
+    return [_of_all(name) for name in names]
+
+
+def _of_all(name: str) -> pl.Expr:
+    if name.endswith(error_of("")):
+        return over_windows_error(name)
+    return pl.max(name) if name in BY_LARGEST else pl.mean(name)

@@ -14,6 +14,9 @@ A sink is told by what it carries: a weight a on a first token whose value is c 
 the median adds a vector of a·c such lengths to every row (`sink_carry`); what it falls short of a
 (`idle_weight`, a·(1 − c)) does nothing. The first token's share of the head's own output cannot
 tell the two apart, because it nears 1 in a head that rests altogether.
+
+Where only some rows were measured every mean has its sampling error, and a number within two of
+them of its threshold is told as `unsure`.
 """
 
 from collections.abc import Sequence
@@ -23,6 +26,7 @@ import polars as pl
 
 from headgauge.errors import InputError
 from headgauge.registry.measures import BY_LARGEST
+from headgauge.runs.columns import error_of
 from headgauge.runs.schema import HEAD, UNIT
 from headgauge.scanning.thresholds import (
     DEFAULT,
@@ -46,6 +50,9 @@ _COLUMNS = (
     *(*HEAD, "length", "verdict", "measure", "what", "number", "threshold", "direction"),
     *("margin", "spread", "flips", "windows", "holds_up_to", "source", "remedy"),
 )
+# Beside them where the numbers have sampling errors.
+SAMPLED = ("error", "unsure")
+_SURE = 2.0  # sampling errors
 _NOT_FINITE = {
     "source": "not finite",
     "remedy": "Look for NaN and infinity in the weights of its layer and the one before.",
@@ -71,6 +78,10 @@ def verdicts(
     whose own number gives the other answer (of a healthy head: the worst of its measures); both
     are null for one window. `holds_up_to` is the largest N measured up to which a verdict on a
     curve does not hold; null where it holds from the first N on, or belongs to no N.
+
+    Where only some rows were measured, `error` is the number's sampling error, and `unsure` says
+    that it lies within two of them of the threshold (of a healthy head: that one of its numbers
+    does). A largest logit has none: that of the measured rows is a lower bound of it.
     """
     _, heads, curves = at_length(heads, curves, length)
     judged = judge(heads, curves, thresholds)
@@ -87,7 +98,12 @@ def verdicts(
     well = rest.join(named, on=HEAD, how="anti").join(incomplete, on=HEAD, how="anti")
     rows = pl.concat([named, incomplete, _healthy(well)], how="diagonal_relaxed")
     order = pl.col("verdict").replace_strict({name: i for i, name in enumerate(_ORDER)})
-    return rows.sort(*HEAD, order).select(_COLUMNS)
+    return rows.sort(*HEAD, order).select(told(_COLUMNS, rows))
+
+
+def told(columns: Sequence[str], rows: pl.DataFrame) -> list[str]:
+    """Which columns a table of verdicts or roles has."""
+    return [*columns, *(name for name in SAMPLED if name in rows.columns)]
 
 
 def at_length(
@@ -124,6 +140,11 @@ def over_windows(per_window: pl.DataFrame, threshold: Sequence[str]) -> pl.DataF
     overall = pl.when(pl.col("measure").is_in(BY_LARGEST)).then(largest).otherwise(mean)
     per_window = per_window.with_columns(overall=overall.over(*HEAD, "place"))
     changes = (beyond("number") != beyond("overall")).mean()
+    errors: list[pl.Expr] = []
+    unsure: list[pl.Expr] = []
+    if "error" in per_window.columns:
+        away = (pl.col("number") - pl.col("threshold")).abs()
+        errors, unsure = [over_windows_error("error")], [(away <= _SURE * pl.col("error"))]
     ratio = pl.col("number") / pl.col("threshold")
     oriented = pl.when(pl.col("direction") == "above").then(ratio).otherwise(1 / ratio)
     return (
@@ -134,8 +155,10 @@ def over_windows(per_window: pl.DataFrame, threshold: Sequence[str]) -> pl.DataF
             pl.when(pl.col("number").count() > 1).then(changes).alias("flips"),
             pl.col("number").count().cast(pl.Int64).alias("windows"),
             (pl.col("seen") == "qkv").all().alias("recomputed"),
+            *errors,
         )
         .with_columns(
+            *(each.fill_null(False).alias("unsure") for each in unsure),
             holds=beyond("number").fill_null(False),
             margin=oriented.clip(0.0, LARGEST_MARGIN),
             missing=pl.col("number").is_null() & (pl.col("asked") | ~pl.col("recomputed")),
@@ -144,41 +167,71 @@ def over_windows(per_window: pl.DataFrame, threshold: Sequence[str]) -> pl.DataF
     )
 
 
+def over_windows_error(column: str) -> pl.Expr:
+    """The sampling error of a mean over windows from theirs, which are independent: √(Σ e²)/W."""
+    return ((pl.col(column) ** 2).sum().sqrt() / pl.count(column)).fill_nan(None).alias(column)
+
+
 def numbers(
     heads: pl.DataFrame, curves: pl.DataFrame, measures: Sequence[tuple[str, dict[str, Any]]]
 ) -> pl.DataFrame:
     """One row per window, head and measure (by its `place`) with its `number`, null if unseen.
 
-    A measure is a column of the heads, or of the curves with the choice that picks their rows.
+    A measure is a column of the heads, or of the curves with the choice that picks their rows. Of
+    a run that measured some of the rows also its sampling `error`, null for what has none.
     """
-    units = [*HEAD, *UNIT]
-    heads = heads.with_columns(**derived())
+    units, sampled = [*HEAD, *UNIT], is_sampled(heads)
+    heads = heads.with_columns(**derived(heads))
     parts = []
     for place, (measure, choice) in enumerate(measures):
         part = heads
         if choice:
-            chosen = curves.filter(**choice).select(*units, measure)
+            chosen = curves.filter(**choice).select(pl.col(*units), pl.col(f"^{measure}(_error)?$"))
             part = heads.select(*units, "seen").join(chosen, on=units, how="left")
-        number = pl.col(measure).cast(pl.Float64).fill_nan(None)
-        parts.append(part.select(*units, "seen", place=pl.lit(place, pl.Int64), number=number))
+        known = {"number": pl.col(measure).cast(pl.Float64).fill_nan(None)}
+        if sampled:
+            error = error_of(measure)
+            known["error"] = pl.col(error) if error in part.columns else pl.lit(None, pl.Float64)
+        parts.append(part.select(*units, "seen", place=pl.lit(place, pl.Int64), **known))
     return pl.concat(parts)
 
 
-def derived() -> dict[str, pl.Expr]:
-    """What heads are judged by that follows from the columns of their table."""
+def is_sampled(heads: pl.DataFrame) -> bool:
+    """Whether only some of the query rows were measured."""
+    return error_of("entropy") in heads.columns
+
+
+def derived(heads: pl.DataFrame) -> dict[str, pl.Expr]:
+    """What heads are judged by that follows from the columns of their table, with its sampling
+    errors where those have theirs.
+
+    That of `rest_entropy_share` is how far it moves if entropy, share and sink weight all move by
+    their own: no less than its standard error, however they go together.
+    """
+    entropy, share = pl.col("entropy"), pl.col("entropy_share")
     sink, ratio = pl.col("sink_weight"), pl.col("first_value_ratio")
-    return {
-        "rest_entropy_share": rest_entropy_share(),
-        "idle_weight": sink * (1 - ratio.clip(0.0, 1.0)),
-        "sink_carry": sink * ratio,
-    }
+    of = _rest_share(entropy, share, sink)
+    idle = 1 - ratio.clip(0.0, 1.0)
+    found = {"rest_entropy_share": of, "idle_weight": sink * idle, "sink_carry": sink * ratio}
+    if is_sampled(heads):
+        e, s, w = (pl.col(error_of(each)) for each in ("entropy", "entropy_share", "sink_weight"))
+        moved = ((entropy + e, share, sink), (entropy, share + s, sink), (entropy, share, sink + w))
+        away = [(_rest_share(*each) - of).abs() for each in moved]
+        found[error_of("rest_entropy_share")] = away[0] + away[1] + away[2]
+        found[error_of("idle_weight")] = w * idle
+        found[error_of("sink_carry")] = w * ratio
+    return found
 
 
 def rest_entropy_share() -> pl.Expr:
     """The share H/log n of the weight that is not on the first token; 0 where too little is."""
-    share, sink = pl.col("entropy_share"), pl.col("sink_weight").clip(0.0, 1.0)
+    return _rest_share(pl.col("entropy"), pl.col("entropy_share"), pl.col("sink_weight"))
+
+
+def _rest_share(entropy: pl.Expr, share: pl.Expr, sink: pl.Expr) -> pl.Expr:
+    sink = sink.clip(0.0, 1.0)
     rest = 1 - sink
-    log_n = pl.col("entropy") / share
+    log_n = entropy / share
     parting = -(sink * sink.log()).fill_nan(0.0) - (rest * rest.log()).fill_nan(0.0)
     spread = ((share - parting / log_n) / rest).clip(0.0, 1.0)
     nothing = (rest < LEAST_REST) | (share <= 0)
@@ -242,6 +295,7 @@ def _healthy(well: pl.DataFrame) -> pl.DataFrame:
         .group_by(*HEAD, "length", maintain_order=True)
         .agg(
             pl.col("margin", "flips").max(),
+            *(pl.col(name).any() for name in ("unsure",) if name in well.columns),
             pl.col("windows").min(),
             (pl.lit("none of: ") + names).alias("source"),
         )

@@ -7,6 +7,7 @@ windows a number is the mean (of the largest logit: the largest), as in the figu
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from headgauge.registry import measures, names
 from headgauge.report.curves import head_template
@@ -16,6 +17,7 @@ from headgauge.report.page.matrix import matrices_part
 from headgauge.report.page.parts import Column, Part, filter_by, table
 from headgauge.report.page.spans import spans_part
 from headgauge.report.page.values import column, columns, plain
+from headgauge.runs.columns import error_of
 from headgauge.runs.schema import HEAD
 from headgauge.scanning import ScanResult
 from headgauge.scanning.summary import curves_over_windows, heads_over_windows
@@ -37,7 +39,7 @@ def heads_part(scan: ScanResult) -> Part:
     """Everything about single heads, at the longest length."""
     frames = scan.heads, scan.curves, scan.samples, scan.verdicts(), scan.roles()
     length, (heads, curves, samples, verdicts, roles) = at_longest(*frames)
-    heads = heads.with_columns(**derived())
+    heads = heads.with_columns(**derived(heads))
     grid = head_grid(heads)
     number_of = {head: number for number, head in enumerate(grid.places)}
     listed = scan.frame()
@@ -65,6 +67,7 @@ def heads_part(scan: ScanResult) -> Part:
         "kv": column(known["kv_head"]),
         "measures": held,
         "effect_error": column(by_head(listed, number_of)["effect_error"]),
+        "errors": _errors(known, held),
         "roles": _roles(roles, {line.verdict: line.remedy for line in scan.role_lines}, number_of),
         "windows": _windows(heads, number_of),
         **_verdicts(verdicts, number_of),
@@ -89,11 +92,17 @@ def _present(counts: pl.DataFrame, name: str) -> list[Any]:
     return plain(counts.filter(pl.col("heads") > 0).select(name, "heads", "share").rows())
 
 
+def _errors(known: pl.DataFrame, held: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """By measure the sampling errors, where only some rows were measured."""
+    there = [name for name in held if error_of(name) in known.columns]
+    return {name: column(known[error_of(name)]) for name in there}
+
+
 def _verdicts(verdicts: pl.DataFrame, number_of: Numbers) -> dict[str, Any]:
     """A row for each head and verdict; what rows share (threshold, source, remedy) stands once."""
     kinds = verdicts.select(_SHARED).unique(maintain_order=True).with_row_index("kind")
     own = verdicts.join(kinds, on=_SHARED, how="left", nulls_equal=True, maintain_order="left")
-    held = columns(own.drop(*HEAD, *_SHARED, "length", "margin", "spread"))
+    held = columns(own.drop(*HEAD, *_SHARED, "length", "margin", "spread", "error", strict=False))
     of = {"of": _numbers(verdicts, number_of)}
     return {"kinds": columns(kinds.drop("kind")), "verdicts": of | held}
 
@@ -104,7 +113,8 @@ def _roles(roles: pl.DataFrame, meaning: dict[str, str], number_of: Numbers) -> 
     kinds = own.select(_OF_ROLE).unique(maintain_order=True).with_row_index("kind")
     own = own.join(kinds, on=_OF_ROLE, how="left", nulls_equal=True, maintain_order="left")
     told = columns(kinds.drop("kind")) | {"meaning": [meaning.get(each) for each in kinds["role"]]}
-    return {"kinds": told} | columns(own.select("kind", "number", "flips"))
+    own = own.select("kind", "number", "flips", cs.matches("^unsure$"))
+    return {"kinds": told} | columns(own)
 
 
 def head_words(layer: int, occurrence: int, module: str, head: int) -> str:
@@ -153,7 +163,15 @@ def _table(listed: pl.DataFrame, held: dict[str, list[Any]], number_of: Numbers)
         if rows and name in rows[0]:
             entry = measures.MEASURES[name]
             hint, heading = f"{entry.title}: {entry.unit}", entry.heading.replace("\n", " ")
-            columns.append(Column(heading, name, "fixed", entry.digits, hint, True))
+            if (error := error_of(name)) in rows[0]:
+                hint = f"{hint}, ± its sampling error"
+                columns.append(Column(heading, (name, error), "error", entry.digits, hint, True))
+            else:
+                columns.append(Column(heading, name, "fixed", entry.digits, hint, True))
+    if rows and "unsure" in rows[0]:
+        near = "A number is within two sampling errors of its threshold"
+        rows = [row | {"unsure": "yes" if row["unsure"] else ""} for row in rows]
+        columns.append(Column("within error", "unsure", "text", None, near, True))
     if any(row["holds_up_to"] for row in rows):
         most = "The largest N measured at which a saturated head is still above its threshold"
         columns.append(Column("most N", "holds_up_to", "number", None, most, True))

@@ -78,7 +78,8 @@ function headRole({ roleOf, measures, effect_error: errors }, number) {
 }
 
 // The number that decided, and where the line is, or comes nearest to it; null without a number.
-function givenBy({ what, measure, number, direction, threshold, flips, windows }, line) {
+function givenBy(given, line) {
+  const { what, measure, number, direction, threshold, flips, windows, unsure } = given;
   if (missing(number) || missing(threshold)) return null;
   const { title } = DATA.words.measures[measure] || { title: measure };
   const beyond = direction === 'above' ? number > threshold : number < threshold;
@@ -90,11 +91,18 @@ function givenBy({ what, measure, number, direction, threshold, flips, windows }
     el('b', null, sig(number, 4)),
     `, ${beyond ? '' : 'not '}${direction} the ${line} ${sig(threshold)}`,
     `${beyond ? '' : ', the nearest'}${differ}`,
+    unsure ? `; within sampling error of the ${line}` : '',
   );
 }
 
+// The sampling error of a mean, where only some rows were measured.
+function within(errors, name, number) {
+  const error = (errors[name] || [])[number];
+  return missing(error) ? '' : ` ± ${sig(error, 2)}`;
+}
+
 // The measures of what it does, in groups: too many for one list.
-function headDoes({ measures, names }, number) {
+function headDoes({ measures, names, errors }, number) {
   const groups = Object.entries(DATA.words.groups)
     .slice(1)
     .map(([title, held]) => [title, held.filter((name) => name in measures)])
@@ -104,7 +112,7 @@ function headDoes({ measures, names }, number) {
     const { title, unit, digits } = DATA.words.measures[name];
     return [
       el('dt', { title: unit }, prose(title)),
-      el('dd', { class: 'number' }, measured(measures[name][number], digits)),
+      el('dd', { class: 'number' }, measured(measures[name][number], digits), within(errors, name, number)),
     ];
   };
   return [
@@ -169,13 +177,13 @@ function headMeasures(heads, number) {
   const rows = usual.filter((name) => name in heads.measures).map((name) => {
     const values = heads.measures[name];
     const { title, unit, digits } = DATA.words.measures[name];
-    const told = (value, strong) => ({ value, digits, strong });
+    const told = (value, strong, error) => ({ value, digits, strong, error });
     return [
       [
         ['name', title],
         ['where', unit],
       ],
-      told(values[number], true),
+      told(values[number], true, within(heads.errors, name, number)),
       ...windows.map((_, place) => told(measures[name][place][number])),
     ];
   });

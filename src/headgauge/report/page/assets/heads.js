@@ -190,10 +190,8 @@ function measureView(heads, what, curves, n) {
     : heads.measures[name];
   const scaleOf = colouring(values, measure);
   const title = isCurve ? `${measure.title} at N = ${n}` : measure.title;
-  const error = (number) =>
-    name !== 'effect' || missing(heads.effect_error[number])
-      ? ''
-      : ` ± ${sig(heads.effect_error[number], 2)}`;
+  const errors = (name === 'effect' ? heads.effect_error : !isCurve && heads.errors[name]) || [];
+  const error = (number) => (missing(errors[number]) ? '' : ` ± ${sig(errors[number], 2)}`);
   return {
     title,
     value: (number) => values[number],

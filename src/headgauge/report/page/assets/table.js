@@ -11,7 +11,10 @@ const FORMATS = {
   words: told,
   number: sig,
   fixed: measured,
-  own: ({ value, digits, strong }) => el(strong ? 'b' : 'span', null, measured(value, digits)),
+  own: ({ value, digits, strong, error = '' }) => [
+    el(strong ? 'b' : 'span', null, measured(value, digits)),
+    error,
+  ],
   percent,
   seconds,
   times: ([a, b]) => `${sig(a)} × ${sig(b)}`,
