@@ -172,8 +172,8 @@ def test_a_unit_that_is_stopped_leaves_all_as_it_was(
     model = _dropping()
     model.transformer.h[0].eval()
     before, calls = _state(model), 0
-    # Two short ones that look at the output layer, the pass for the final vectors, the observed one,
-    # that for the norms and that for the stream.
+    # Two short ones that look at the output layer, the pass for the final vectors, the observed
+    # one, that for the norms and that for the stream.
     passes = {"observer": 0, "plain pass": 3, "model": 4, "stream": 6}
 
     def fail(*args: Any) -> None:

@@ -69,7 +69,7 @@ def _row_measures(real: type) -> Iterator[Call]:
     out = np.zeros(1, concentration_rows.MEASURES)
     yield concentration_rows.measure, (seen, whole, whole, whole, logs, out)
     out = np.zeros(1, look_rows.LOOKS)
-    yield look_rows.measure, (seen, whole, logs, np.zeros(1, np.int64), 0, out)
+    yield look_rows.measure, (seen, whole, logs, np.zeros(1, np.int64), np.zeros(1, np.int64), out)
 
 
 def _sensitivity() -> Iterator[Call]:
