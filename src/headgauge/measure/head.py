@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 import torch
 from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
 
 from headgauge import engine, models
 from headgauge.measure.judged_rows import OF_ROWS, JudgedRows
@@ -108,7 +109,7 @@ class Head:
         N."""
         found = Gathered()
         # Without vectors there are no curves.
-        asked = [(each, engine.Means()) for each in requests if geometry is not None]
+        asked = [_Asked(each, geometry) for each in requests if geometry is not None]
         rows = [JudgedRows(each, self.around) for each in judged]
         for block in self.call.blocks(settings.block_rows, heads=[self.head]):
             under = self._under(block)
@@ -124,11 +125,15 @@ class Head:
                 if each.request.where is None:
                     with found.timed("samples"):
                         found.parts["samples"] += self.sampler.rows(self.where, block)
-            for request, means in asked:
-                self._add(request, means, block, cast(engine.Geometry, geometry), under, found)
-        for request, means in asked:
-            curves = HeadCurves(self.where | request.choice, request.top_ns, means)
-            found.parts[request.table].append(curves)
+            for each in asked:
+                self._add(each, block, under, found)
+        for each in asked:
+            if each.drawn:
+                with found.timed(each.request.part):
+                    each.add(*_one(each.drawn))
+            where = self.where | each.request.choice
+            curves = HeadCurves(where, each.request.top_ns, each.means)
+            found.parts[each.request.table].append(curves)
         for each in rows:
             with found.timed("tables"):
                 row = self._head_row(found, each, settings.keep_rows)
@@ -162,16 +167,9 @@ class Head:
             "rows": rows,
         }
 
-    def _add(
-        self,
-        request: CurveRequest,
-        means: engine.Means,
-        block: models.RowBlock,
-        geometry: engine.Geometry,
-        under: Under,
-        found: Gathered,
-    ) -> None:
+    def _add(self, asked: "_Asked", block: models.RowBlock, under: Under, found: Gathered) -> None:
         """The rows of a block that a request measures, into its means."""
+        request = asked.request
         picked = spread_rows(block.start, block.stop, self.call.queries, request.rows)
         if not len(picked):
             return
@@ -185,9 +183,11 @@ class Head:
                 weights = request.normalizer(block.logits[some], seen)
             if request.keys == OFF_SINK:
                 weights, seen = off_sink(weights, seen)
+        if len(picked) < block.stop - block.start:
+            asked.drawn.append((weights, seen))
+            return
         with found.timed(request.part):
-            counted = cast(engine.Keys, "visible" if request.keys == OFF_SINK else request.keys)
-            means.add(engine.curves(weights, geometry, request.top_ns, seen, counted))
+            asked.add(weights, seen)
 
     def _head_row(
         self, found: Gathered, judged: JudgedRows, keep_rows: bool
@@ -235,6 +235,30 @@ class Head:
 def lasting(facts: Mapping[str, float | None]) -> dict[str, float | None]:
     """What is known of a head from the model's weights alone, whichever rule is in it."""
     return {name: value for name, value in facts.items() if not name.endswith("_score")}
+
+
+@dataclass(eq=False)
+class _Asked:
+    """A request with what came of it. The few rows of a block that stand for all are `drawn`, and
+    wait for those of the others: a call of the engine costs as much as forty rows."""
+
+    request: CurveRequest
+    geometry: engine.Geometry
+    means: engine.Means = field(default_factory=engine.Means)
+    drawn: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+
+    def add(self, weights: Tensor, seen: Tensor) -> None:
+        request = self.request
+        counted = cast(engine.Keys, "visible" if request.keys == OFF_SINK else request.keys)
+        found = engine.curves(weights, self.geometry, request.top_ns, seen, counted)
+        self.means.add(found)
+
+
+def _one(parts: Sequence[tuple[Tensor, Tensor]]) -> Iterator[Tensor]:
+    """Rows of several blocks as those of one, over the keys of the widest."""
+    widest = max(weights.shape[1] for weights, _ in parts)
+    for several in zip(*parts, strict=True):
+        yield torch.cat([F.pad(each, (0, widest - each.shape[1])) for each in several])
 
 
 def off_sink(weights: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
