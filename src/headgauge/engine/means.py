@@ -16,6 +16,8 @@ import numpy as np
 from headgauge.engine.curves import Curves
 from headgauge.errors import InputError
 
+_NAMES = tuple(field.name for field in fields(Curves))
+
 
 class Means:
     """Sums over the rows that count, and their number.
@@ -36,10 +38,8 @@ class Means:
             raise InputError(f"means take what curves gave, got {type(block).__name__}")
         counting = block.counts
         rows = counting.sum(0)
-        sums = {
-            field.name: np.where(counting, getattr(block, field.name), 0.0).sum(0)
-            for field in fields(block)
-        }
+        every = np.stack([getattr(block, name) for name in _NAMES])
+        sums = dict(zip(_NAMES, np.where(counting, every, 0.0).sum(1), strict=True))
         if not self.sums:
             self.sums, self.rows = sums, rows
             return
