@@ -12,6 +12,7 @@ PARTS = (
     "normalizers",
     "engine",
     "scan",
+    "reproduce",
     "effects",
     "swap",
     "memory",

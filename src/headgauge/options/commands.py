@@ -254,7 +254,7 @@ class ReproduceOptions:
     bos: str = _bos()
     sensitivity_rows: int | None = _read(
         None,
-        "Query rows per head for Figure 4, evenly spread; 0 for all of them. Without it: 64, with "
+        "Query rows per head for Figure 4, evenly spread; 0 for all of them. Without it: 256, with "
         "--quick 8.",
     )
     vectors: str | None = _open(
