@@ -18,28 +18,19 @@ def splits(count: int, step: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Lengths and distances of the vectors x_i, made when they are first asked for and kept.
+    """Lengths and inner products of the vectors x_i, made when they are first asked for and kept.
 
-    Distances are those of the centred vectors: where all lie close together, ‖x_i‖² + ‖x_j‖² −
-    2⟨x_i, x_j⟩ would lose their digits.
+    No more than `limit` bytes of inner products are held; beyond it they are made where they are
+    used.
     """
 
     x: Float[Tensor, "keys dim"]
-    limit: int  # bytes of distances that may be held
+    limit: int
 
     @cached_property
     def norms2(self) -> Float[Tensor, "keys"]:
         """‖x_i‖²."""
         return (self.x**2).sum(-1)
-
-    @cached_property
-    def centred(self) -> Float[Tensor, "keys dim"]:
-        return self.x - self.x.mean(0)
-
-    @cached_property
-    def centred2(self) -> Float[Tensor, "keys"]:
-        """‖x_i‖² of the centred vectors: what the squares of distances are exact to."""
-        return (self.centred**2).sum(-1)
 
     @property
     def row_bytes(self) -> int:
@@ -50,19 +41,15 @@ class Products:
         return len(self.x) * self.row_bytes <= self.limit
 
     @cached_property
-    def _apart2(self) -> Float[Tensor, "keys keys"]:
-        return self._made(self.centred, slice(None))
+    def gram(self) -> Float[Tensor, "keys keys"]:
+        return self.x @ self.x.T
 
-    def _made(self, some: Tensor, span: slice) -> Tensor:
-        found = (some @ self.centred[span].T).mul_(-2)
-        return found.add_(self.centred2[span]).add_((some**2).sum(-1, keepdim=True)).clamp_(min=0)
-
-    def apart2(self, keys: Int[Tensor, "*some"], span: slice) -> Float[Tensor, "*some width"]:
-        """‖x_j − x_i‖² of the keys j asked for and every i in the span."""
+    def gram_rows(self, keys: Int[Tensor, "some"], span: slice) -> Float[Tensor, "some width"]:
+        """⟨x_j, x_i⟩ of the keys j asked for and every i in the span."""
         if self.held:
-            return self._apart2[keys, span]
+            return self.gram[:, span].index_select(0, keys)
         chosen, at = keys.unique(return_inverse=True)
-        return self._made(self.centred[chosen], span)[at]
+        return (self.x[chosen] @ self.x[span].T).index_select(0, at)
 
     @cached_property
     def nearest(self) -> tuple[Float[Tensor, "keys"], Int[Tensor, "keys"]]:
@@ -70,8 +57,9 @@ class Products:
         places = torch.arange(len(self.x), device=self.x.device)
         squares, before = torch.empty_like(self.norms2), torch.empty_like(places)
         for some in splits(len(self.x), self.limit // 8 // self.row_bytes):
-            apart2 = self.apart2(places[some], slice(0, some.stop))
-            apart2 = apart2.masked_fill(places[: some.stop] >= places[some, None], math.inf)
+            own = places[some, None]
+            apart2 = self._apart2(places[some], slice(0, some.stop))
+            apart2 = torch.where(places[: some.stop] < own, apart2, math.inf)
             squares[some], before[some] = apart2.min(-1)
         return squares, before
 
@@ -80,25 +68,27 @@ class Products:
         """The smallest squared distance among the keys up to each one."""
         return self.nearest[0].cummin(0).values
 
+    def _apart2(self, keys: Tensor, span: slice) -> Tensor:
+        """‖x_j − x_i‖²."""
+        sums = self.norms2[keys, None] + self.norms2[span]
+        return sums.sub_(self.gram_rows(keys, span), alpha=2).clamp_(min=0)
+
     def separation2(
         self, counts: Bool[Tensor, "rows width"], span: slice, step: int
     ) -> Float[Tensor, "rows"]:
-        """δ² over the counting keys of each row, whichever they are.
+        """δ² over the counting keys of each row, whichever they are; `step` of them at once.
 
-        A key's nearest predecessor, where both count, bounds it from above. The few keys that have
-        one which is nearer but does not count are asked for their nearest counting one.
+        A key's nearest predecessor, where both count, bounds it from above. The keys that have one
+        which is nearer but does not count are asked for their nearest counting one.
         """
         nearest2, before = (each[span] for each in self.nearest)
-        inside = before >= span.start
-        both = counts & counts[:, (before - span.start).clamp(min=0)] & inside
+        before = before - span.start
+        both = counts & counts[:, before.clamp(min=0)] & (before >= 0)
         least = torch.where(both, nearest2, math.inf).amin(-1)
         row, key = torch.nonzero(counts & ~both & (nearest2 < least[:, None]), as_tuple=True)
         places = torch.arange(counts.shape[1], device=counts.device)
         for some in splits(len(row), step):
             among = counts[row[some]] & (places < key[some, None])
-            apart2 = self.apart2(key[some] + span.start, span)
-            found = torch.where(among, apart2, math.inf).amin(-1)
-            least = least.scatter_reduce(0, row[some], found, "amin")
+            apart2 = torch.where(among, self._apart2(key[some] + span.start, span), math.inf)
+            least = least.scatter_reduce(0, row[some], apart2.amin(-1), "amin")
         return least
-
-

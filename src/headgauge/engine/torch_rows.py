@@ -48,8 +48,8 @@ def measure(
                 continue
             span = slice(int(first[some].min()), int(end[some].max()))
             seen = (visible if len(visible) == 1 else visible[some])[:, span]
-            piece = Piece(geometry, span, weights[some, span], seen, spans[:, some], everything)
-            found[: len(asked), :, some] = piece.measure(asked, entries)
+            given = weights[some, span], seen, spans[:, some], everything, entries
+            found[: len(asked), :, some] = Piece(geometry, span, *given).measure(asked)
     table = found.permute(2, 0, 1).cpu().double().numpy()
     out.view(np.float64).reshape(count, len(top_ns), -1)[:] = table[..., :-1]
     return (table[..., -1] == 1.0).any(-1)
