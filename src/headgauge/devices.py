@@ -29,13 +29,13 @@ def most_exact(device: torch.device) -> torch.dtype:
 _IN_CACHE = 24 << 20  # on the CPU: pieces that leave the cache cost more than they save
 
 
-def chosen(device: str | None) -> str:
-    """The device that is meant: without a name, or by "auto", CUDA, else MPS, else the CPU."""
-    if device not in (None, "auto"):
+def chosen(device: str, double: bool = False) -> str:
+    """The device that is meant: by "auto" CUDA, else MPS unless it takes double, else the CPU."""
+    if device != "auto":
         return device
     if torch.cuda.is_available():
         return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
+    return "mps" if torch.backends.mps.is_available() and not double else "cpu"
 
 
 def room(device: torch.device) -> int:

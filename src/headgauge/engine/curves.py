@@ -117,7 +117,9 @@ def curves(
             seen, n = seens[which % len(seens)], int(asked[at])
             counting = torch.ones_like(seen) if everything else seen
             alpha = torch.where(seen, alphas[which], 0.0)[counting]
-            held = int(separability.separable_count(alpha, x[: len(seen)][counting], top_n(alpha, n)))
+            held = int(
+                separability.separable_count(alpha, x[: len(seen)][counting], top_n(alpha, n))
+            )
             out["separable_count"][row, at], out["separability"][row, at] = held, held / n
     table = out.view(np.float64).reshape(*out.shape, len(_NAMES) + 1).transpose(2, 0, 1)
     return Curves(*table[: len(_NAMES), :, back])

@@ -170,7 +170,7 @@ class Piece:
                 self.s += torch.bmm(values[..., some], vectors)[:, 0]
             else:  # one by one, not fused: opposite terms must leave nothing behind
                 terms = vectors.mul_(values[..., some].mT)
-                self.s = torch.cat([self.s[:, None], terms], 1).sum(1)
+                self.s = torch.cat([self.s[:, None], terms], 1).cumsum(1)[:, -1]
             gram = self.products.gram_rows(keys + self.span.start, self.span)
             gram = gram.view(rows, -1, width)
             self.c += torch.bmm(values[..., some], gram)[:, 0]
@@ -214,7 +214,9 @@ class Piece:
         h = own - 2 * values * c.gather(-1, ranks.places[:, :n])
         if self.single:
             noise = torch.finfo(c.dtype).eps / 2 * (n + s.shape[1] + 8)
-            told = self._decided(n, *roughly_counted(own, h, radius2 - context2, longest2, noise, ball))
+            told = self._decided(
+                n, *roughly_counted(own, h, radius2 - context2, longest2, noise, ball)
+            )
         else:
             told = counted(own, h + context2[:, None], ball)
         return distance, bounds, ball, told[0], ~told[1]
