@@ -77,7 +77,7 @@ _heads = partial(_measured, None, "Only these heads of each.", least=0)
 _dtype = partial(
     _kept, None, "float32, bfloat16, float16, float64. Without it: float32 on the CPU."
 )
-_device = partial(_kept, "auto", "auto (CUDA, else MPS, else the CPU), cpu, cuda, mps, …")
+_device = partial(_kept, "auto", "Where it runs: auto (CUDA, else MPS, else the CPU), cpu, cuda, …")
 _revision = partial(_kept, None, "A branch, tag or commit of a hub model.")
 _jobs = partial(_kept, 1, "Processes, each with its own model.")
 _threads = partial(_kept, None, "Threads of each. Without it: a fair share.")
@@ -500,7 +500,7 @@ class SimulateOptions:
     tolerance: float = _kept(1e-5, "Error of a step of a swarm, in radians or as a share of a gap.")
     out: Path | None = _kept(None, "The folder. Without it: runs/simulate-….", command_only=True)
     device: str = _kept(
-        "auto", "auto (CUDA, else the CPU: it needs double precision), cpu, cuda, …",
+        "auto", "Where it runs, in double precision: auto (CUDA, else the CPU), cpu, cuda, …",
         command_only=True,
     )  # fmt: skip
     seed: int = _kept(0, "The first seed.")
