@@ -37,8 +37,8 @@ class Sampler:
         for place in self.places:
             if not block.start <= place < block.stop:
                 continue
-            weights = block.weights[place - block.start]
-            visible = block.visible[place - block.start]
+            weights = block.weights[place - block.start].cpu()
+            visible = block.visible[place - block.start].cpu()
             count = int(visible.sum())
             query = int(self.query_ids[place])
             row = {"row": place, "query_id": query, "query_text": self._text(query)}
