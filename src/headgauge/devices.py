@@ -1,4 +1,8 @@
-"""Whether a device is there, before work is begun that would fail on it, and how exact it is."""
+"""Which device serves, whether it is there before work is begun that would fail on it, how exact it
+is and how much room it has."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -20,3 +24,38 @@ def check_device(device: str, double: bool = False) -> None:
 def most_exact(device: torch.device) -> torch.dtype:
     """float64, but on Apple's GPUs, which have none."""
     return torch.float32 if device.type == "mps" else torch.float64
+
+
+_IN_CACHE = 24 << 20  # on the CPU: pieces that leave the cache cost more than they save
+
+
+def chosen(device: str, double: bool = False) -> str:
+    """The device that is meant: by "auto" CUDA, else MPS unless it takes double, else the CPU."""
+    if device != "auto":
+        return device
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() and not double else "cpu"
+
+
+def room(device: torch.device) -> int:
+    """Bytes that one piece of work may take there: a quarter of what is free."""
+    if device.type == "cuda":
+        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return (torch.cuda.mem_get_info(device)[0] + cached) // 4
+    if device.type == "mps":
+        free = torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
+        return max(free // 4, _IN_CACHE)
+    return _IN_CACHE
+
+
+@contextmanager
+def whole_products(device: torch.device) -> Iterator[None]:
+    """Products in the precision of their factors, whatever a training around has allowed."""
+    before = torch.get_float32_matmul_precision()
+    with torch.autocast(device.type, enabled=False):
+        try:
+            torch.set_float32_matmul_precision("highest")
+            yield
+        finally:
+            torch.set_float32_matmul_precision(before)

@@ -201,6 +201,8 @@ def test_both_paths_give_the_same_numbers(unchecked):
         plain = vars(engine.sensitivity(*block))
     for name, values in compiled.items():
         within = 1e-3 if name == "exact_mean" else 1e-8  # a test of its own is stricter
+        if name == "worst":  # next to a flat row the leading direction itself hangs on rounding
+            within = 1e-7
         absolute = 1e-14 if name in ("random", "worst") else 0.0
         close = np.isclose(values, plain[name], rtol=within, atol=absolute)
         if name in ("random", "worst"):  # the far branch, see `_near`

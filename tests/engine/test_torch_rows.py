@@ -1,49 +1,143 @@
-"""Where the compiled rows do not serve, everything over keys stays on the device it is on."""
+"""Where the compiled rows do not serve: everything over keys stays on the device it is on, in
+pieces as large as that has room for, and in double only where it has double."""
 
-from typing import Any
-
+import numpy as np
+import pytest
 import torch
-from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
-from headgauge import engine, kernels
+from elsewhere import Elsewhere
+from headgauge import devices, engine, kernels
 
-ROWS, KEYS, DIM = 5, 23, 3
-
-
-class Leaving(TorchFunctionMode):
-    """Notes the shape of every tensor that leaves its device."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shapes: list[tuple[int, ...]] = []
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        to_cpu = func is Tensor.to and any(isinstance(each, str) for each in args)  # "cpu"
-        if to_cpu or func in (Tensor.cpu, Tensor.numpy, Tensor.tolist):
-            self.shapes.append(tuple(args[0].shape))
-        return func(*args, **(kwargs or {}))
+ROWS, KEYS, DIM = 12, 30, 4
+TOP_NS = [1, 4, 9]
+PLACE = KEYS - ROWS
 
 
-def test_only_finished_measures_leave_the_device(unchecked):
+@pytest.fixture
+def given():
+    """Logits, what they see, weights, vectors; the vectors of the last keys lie close together, so
+    that single precision cannot answer for all rows."""
     source = torch.Generator().manual_seed(0)
     logits = torch.randn(ROWS, KEYS, generator=source)
+    visible = torch.ones(ROWS, KEYS, dtype=torch.bool).tril(PLACE)
+    visible[3, 5], visible[4, :7], visible[5], visible[6, 20:] = False, False, False, False
+    visible[7] = torch.arange(KEYS) >= 24
+    weights = torch.softmax(logits.masked_fill(~visible, -1e9), -1) * visible
+    weights[8, :4] = 0.25
     vectors = torch.randn(KEYS, DIM, generator=source)
-    visible = torch.ones(ROWS, KEYS, dtype=torch.bool).tril(KEYS - ROWS)
-    weights = torch.softmax(logits.masked_fill(~visible, -torch.inf), -1)
-    geometry = engine.Geometry.of(vectors)
-    unit = torch.nn.functional.normalize(logits, dim=-1)
-    calls = {
-        "geometry": lambda: engine.Geometry.of(vectors),
-        "curves": lambda: engine.curves(weights, geometry, [1, 4], visible),
-        "row_measures": lambda: engine.row_measures(weights, visible, logits),
-        "sensitivity": lambda: engine.sensitivity(logits, visible, [1.0], [0.1], unit),
-    }
-    for name, call in calls.items():
-        with kernels.use_compiled(False), Leaving() as leaving:
-            call()
-        assert not [shape for shape in leaving.shapes if KEYS in shape], (name, leaving.shapes)
-        assert leaving.shapes or name == "geometry"
-    with Leaving() as leaving:  # the compiled rows read the memory itself
-        calls["curves"]()
-    assert (ROWS, KEYS) in leaving.shapes
+    vectors[24:] = vectors[24] + 1e-3 * vectors[24:]
+    return logits, visible, weights, vectors
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("keys", ["visible", "all"])
+def test_curves_of_another_device(elsewhere: Elsewhere, unchecked, given, precision, keys):
+    _, visible, weights, vectors = (elsewhere.far(each) for each in given)
+    geometry = engine.Geometry.of(vectors, raw=True, precision=precision)
+    assert geometry.vectors.device.type == "cuda"
+    elsewhere.left.clear()
+    found = engine.curves(weights, geometry, TOP_NS, visible, keys)
+    # The spans, the numbers, and what one piece or another says of itself; in double once more.
+    whole = [shape for shape in elsewhere.left if shape]
+    assert len(whole) <= 9
+    assert (3, ROWS) in whole
+    if elsewhere.double:  # else the rows that single cannot tell go to the CPU
+        assert not [shape for shape in whole if KEYS in shape]
+    here = engine.Geometry.of(given[3], raw=True, precision=precision)
+    wanted = engine.curves(given[2], here, TOP_NS, given[1], keys)
+    assert np.array_equal(found.separable_count, wanted.separable_count, equal_nan=True)
+    within = 1e-9 if elsewhere.double and precision == "float64" else 2e-5
+    for name, table in vars(found).items():
+        other = vars(wanted)[name]
+        assert np.allclose(table, other, rtol=within, atol=within, equal_nan=True), name
+
+
+def test_the_other_measures_of_another_device(elsewhere: Elsewhere, unchecked, given):
+    logits, visible, weights, _ = (elsewhere.far(each) for each in given)
+    ids, lengths = torch.arange(KEYS) % 5, torch.linspace(1, 2, KEYS)
+    seen = torch.tensor([row for row in range(ROWS) if row != 5])  # sensitivity needs a key
+    unit = torch.nn.functional.normalize(given[0], dim=-1)
+    far = [elsewhere.far(each[seen]) for each in (given[0], given[1], unit)]
+    near = [given[0][seen], given[1][seen], unit[seen]]
+    asked = [1.0, 0.05], [0.1, 1.0]
+    elsewhere.left.clear()
+    found = [
+        engine.row_measures(weights, visible, logits),
+        engine.looks(weights, visible, PLACE, ids, lengths),
+        engine.sensitivity(far[0], far[1], *asked, far[2]),
+    ]
+    assert not [shape for shape in elsewhere.left if KEYS in shape]
+    assert len([shape for shape in elsewhere.left if shape]) <= 8
+    wanted = [
+        engine.row_measures(given[2], given[1], given[0]),
+        engine.looks(given[2], given[1], PLACE, ids, lengths),
+        engine.sensitivity(near[0], near[1], *asked, near[2]),
+    ]
+    within = 1e-6 if elsewhere.double else 1e-3
+    for there, here in zip(found, wanted, strict=True):
+        for name, table in vars(there).items():
+            other = vars(here)[name]
+            assert np.allclose(table, other, rtol=within, atol=1e-6, equal_nan=True), name
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("room", [1 << 12, 1 << 16, 1 << 30])
+def test_pieces_of_any_size(monkeypatch, given, room, precision):
+    _, visible, weights, vectors = given
+    geometry = engine.Geometry.of(vectors, precision=precision)
+    wanted = engine.curves(weights, geometry, TOP_NS, visible)
+    monkeypatch.setattr("headgauge.engine.torch_rows.room", lambda device: room)
+    with kernels.use_compiled(False):
+        found = engine.curves(weights, geometry, TOP_NS, visible)
+    for name, table in vars(found).items():
+        within = 1e-9 if precision == "float64" else 2e-5
+        other = vars(wanted)[name]
+        assert np.allclose(table, other, rtol=within, atol=within, equal_nan=True), name
+
+
+@pytest.mark.parametrize("seen", ["window", "holes"])
+def test_the_least_distance_of_rows_that_are_no_prefix(monkeypatch, seen):
+    """δ shows in ξ: against the compiled rows, which look for it key by key."""
+    source = torch.Generator().manual_seed(1)
+    vectors = torch.randn(200, 6, generator=source)
+    vectors[150:160] = vectors[40:50] + 1e-2 * vectors[:10]  # near ones that few rows see together
+    place = torch.arange(200)
+    visible = (place[:, None] >= place) & (place[:, None] - place < 30)
+    if seen == "holes":
+        visible = torch.rand(200, 200, generator=source) < 0.3
+    weights = torch.softmax(torch.randn(200, 200, generator=source), -1) * visible
+    geometry = engine.Geometry.of(vectors, raw=True)
+    wanted = engine.curves(weights, geometry, TOP_NS, visible)
+    with kernels.use_compiled(False):
+        for limit in (1 << 30, 5 * 200 * 8):  # all products held, and five rows of them
+            monkeypatch.setattr("headgauge.engine.geometry.GRAM_BYTES", limit)
+            again = engine.Geometry.of(vectors, raw=True)
+            found = engine.curves(weights, again, TOP_NS, visible)
+            assert ("gram" in vars(again.products)) == (limit > 1 << 20)
+            for name, table in vars(found).items():
+                assert np.allclose(table, vars(wanted)[name], rtol=1e-9, equal_nan=True), name
+
+
+def test_what_a_training_allows_itself_is_not_taken_over(given):
+    """TF32 and autocast around a call change nothing, and stay as they were."""
+    _, visible, weights, vectors = given
+    geometry = engine.Geometry.of(vectors, precision="float32")
+    with kernels.use_compiled(False):
+        wanted = engine.curves(weights, geometry, TOP_NS, visible)
+        torch.set_float32_matmul_precision("medium")
+        try:
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                found = engine.curves(weights, geometry, TOP_NS, visible)
+            assert torch.get_float32_matmul_precision() == "medium"
+        finally:
+            torch.set_float32_matmul_precision("highest")
+    for name, table in vars(found).items():
+        assert np.array_equal(table, vars(wanted)[name], equal_nan=True), name
+
+
+def test_room_is_a_share_of_what_is_free(monkeypatch):
+    free = {"mem_get_info": (4000, 9000), "memory_reserved": 1000, "memory_allocated": 200}
+    for name, value in free.items():
+        monkeypatch.setattr(torch.cuda, name, lambda device, value=value: value)
+    assert devices.room(torch.device("cuda")) == (4000 + 800) // 4
+    assert devices.room(torch.device("cpu")) > 1 << 20

@@ -55,7 +55,7 @@ def _source(asked: RemedyOptions, scan: Any, seen: Any, notes: Any) -> tuple[Any
 
     if scan is None:
         name = running.one_name(asked.run, asked.model_option) or "default"
-        source = models.ModelSource(name, asked.dtype, asked.device or "cpu", asked.revision)
+        source = models.ModelSource(name, asked.dtype, asked.device, asked.revision)
         return running.loaded(source, name, notes), seen
     text = remedies.scan_text(scan, seen)
     how = None, asked.dtype, asked.device, asked.revision

@@ -49,7 +49,7 @@ def loaded_source(name: str, asked: Any, notes: Console) -> "ModelSource":
     """The model of this name, loaded as the options say."""
     from headgauge.models import ModelSource
 
-    source = ModelSource(name, asked.dtype, asked.device or "cpu", asked.revision)
+    source = ModelSource(name, asked.dtype, asked.device, asked.revision)
     return loaded(source, name, notes)
 
 
@@ -129,9 +129,10 @@ def opening(plan: "Plan", place: Path, notes: Console, texts: Sequence["Plan"]) 
     """Model, texts, folder: what a reader checks before waiting."""
     loaded, facts = plan.loaded, plan.loaded.facts
     weights = f", {loaded.quantisation} weights" if loaded.quantisation else ""
+    device = next(loaded.model.parameters()).device.type
     said = (loaded.note, *(note for each in texts for note in each.notes))
     for line in (
-        f"model  {loaded.name}: {facts.layers} layers × {facts.heads} heads{weights}",
+        f"model  {loaded.name}: {facts.layers} layers × {facts.heads} heads{weights}, on {device}",
         *(f"text   {_text_line(each)}" for each in texts),
         f"out    {place}",
         *(f"note   {note}" for note in dict.fromkeys(said) if note),

@@ -17,15 +17,18 @@ def run(asked: SimulateOptions) -> None:
     """
     # torch takes seconds: not for --help.
     from headgauge import simulation
+    from headgauge.devices import chosen
     from headgauge.report.figures import draw
 
     notes = stderr(asked.quiet)
     settings = simulation.SimulationSettings(**keywords(asked))
     place = asked.out or default_folder("simulate", settings.as_dict())
     works_in(place)
-    notes.print(f"out    {place}", style="dim", soft_wrap=True)
+    device = chosen(asked.device, double=True)
+    for line in (f"device {device}", f"out    {place}"):
+        notes.print(line, style="dim", soft_wrap=True)
     with part_bars(notes) as progress:
-        found = simulation.run_settings(settings, place, asked.device, progress)
+        found = simulation.run_settings(settings, place, device, progress)
     with notes.status("drawing"):
         drawn = draw(found, asked.plain)
     if asked.json_output:

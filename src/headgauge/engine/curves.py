@@ -81,8 +81,9 @@ def curves(
 
     For a `Geometry` in float32 the weights are rounded to float32 first. The loops over keys then
     run in single precision: within 5e-6(‖s‖ + ‖y‖) per summed term, and N_s still exactly,
-    because what single precision cannot tell is told in double. The compiled rows alone know this
-    path; plain torch stays in double.
+    because what single precision cannot tell is told in double. A device without double has its
+    vectors in float32 whatever the precision; the rows that cannot be told there are told on the
+    CPU.
     """
     if not isinstance(geometry, Geometry):
         given = type(geometry).__name__
@@ -104,15 +105,22 @@ def curves(
         weights = torch.nn.functional.pad(weights, (0, missing))
         visible = torch.nn.functional.pad(visible, (0, missing))
     out = _empty(len(weights), len(asked))
-    measure = _compiled if kernels.serves(geometry.vectors) else torch_rows.measure
-    measure(weights, visible, geometry, asked, everything, out)
-    for row, at in np.argwhere(out["doubtful"] == 1.0):
-        seen = visible[row % len(visible)]
-        counting = torch.ones_like(seen) if everything else seen
-        alpha = torch.where(seen, weights[row], 0.0)[counting].to(geometry.vectors)
-        vectors, n = geometry.vectors[: len(seen)][counting], int(asked[at])
-        held = int(separability.separable_count(alpha, vectors, top_n(alpha, n)))
-        out["separable_count"][row, at], out["separability"][row, at] = held, held / n
+    _measure(weights, visible, geometry, asked, everything, out)
+    doubtful = np.argwhere(out["doubtful"] == 1.0)
+    if len(doubtful):  # by the reference itself, row by row: on the CPU, wherever they come from
+        x = geometry.double.vectors.cpu()
+        picked, of = np.unique(doubtful[:, 0], return_inverse=True)
+        some = torch.from_numpy(picked).to(device)
+        alphas = weights[some].to("cpu", x.dtype)
+        seens = (visible if len(visible) == 1 else visible[some]).cpu()
+        for which, (row, at) in zip(of.tolist(), doubtful.tolist(), strict=True):
+            seen, n = seens[which % len(seens)], int(asked[at])
+            counting = torch.ones_like(seen) if everything else seen
+            alpha = torch.where(seen, alphas[which], 0.0)[counting]
+            held = int(
+                separability.separable_count(alpha, x[: len(seen)][counting], top_n(alpha, n))
+            )
+            out["separable_count"][row, at], out["separability"][row, at] = held, held / n
     table = out.view(np.float64).reshape(*out.shape, len(_NAMES) + 1).transpose(2, 0, 1)
     return Curves(*table[: len(_NAMES), :, back])
 
@@ -121,6 +129,29 @@ def _empty(count: int, asked: int) -> np.ndarray:
     out = np.empty((count, asked), TABLE)
     out.view(np.float64).fill(np.nan)  # np.full of records takes ten times longer
     return out
+
+
+def _measure(
+    weights: Tensor,
+    visible: Tensor,
+    geometry: Geometry,
+    top_ns: np.ndarray,
+    everything: bool,
+    out: np.ndarray,
+) -> None:
+    """Fill out[row, N] where a row answers N, by whatever serves the vectors' device."""
+    given = weights, visible, geometry, top_ns, everything, out
+    if kernels.serves(geometry.vectors):
+        _compiled(*given)
+        return
+    hard = torch_rows.measure(*given)
+    if hard.any():
+        double = geometry.double
+        again = torch.from_numpy(np.flatnonzero(hard)).to(weights.device)
+        seen = (visible if len(visible) == 1 else visible[again]).to(double.vectors.device)
+        answers = _empty(len(again), len(top_ns))
+        _measure(weights[again].to(double.vectors), seen, double, top_ns, everything, answers)
+        out[hard] = answers
 
 
 def _compiled(

@@ -53,9 +53,10 @@ def sensitivity(
     check_visible(visible, logits.shape, "the logits")
     check_like("direction", direction, logits.shape, "the logits")
     visible = visible.expand(logits.shape)
-    blind = (~visible.any(-1)).nonzero()[:, 0].tolist()
-    if blind or not len(logits):
-        which = f"row {blind[0]} sees none" if blind else "there are no rows"
+    blind = ~visible.any(-1)
+    if not len(logits) or bool(blind.any()):
+        first = int(blind.to(torch.uint8).argmax()) if len(logits) else None
+        which = "there are no rows" if first is None else f"row {first} sees none"
         raise InputError(f"sensitivity needs rows that see a key, but {which}")
     heats, steps = positive("temperatures", temperatures), positive("epsilons", epsilons)
     exact = most_exact(logits.device)
@@ -95,17 +96,18 @@ def _at(
 
 def _mean_over_directions(weights: Tensor, dims: Tensor) -> np.ndarray:
     """E‖C v‖ over unit v in R^D, for rows that sum to one."""
+    lengths = np.array([_mean_length(n) for n in dims.cpu().numpy()])
     if not kernels.serves(weights):
-        mean = finite_difference.mean_over_directions
-        found = [mean(row, dim=int(dim)) for row, dim in zip(weights, dims, strict=True)]
-        return torch.stack(found).cpu().double().numpy()
+        along_one = finite_difference.mean_over_directions(weights, dim=1)
+        return along_one.cpu().double().numpy() * _mean_length(1) / lengths
     out, rows = np.empty(len(weights)), weights.contiguous().numpy()
     kernels.over_rows(sensitivity_rows.mean_over_directions, len(rows), rows.size, rows, NODES, out)
-    lengths = [
-        math.sqrt(2) * math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2))
-        for n in dims.tolist()
-    ]
-    return _rounded(out / np.array(lengths))
+    return _rounded(out / lengths)
+
+
+def _mean_length(n: int) -> float:
+    """E‖z‖ of a normal z in R^n."""
+    return math.sqrt(2) * math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2))
 
 
 def _rounded(values: np.ndarray) -> np.ndarray:
@@ -142,8 +144,20 @@ def _leading(weights: Tensor, visible: Tensor) -> tuple[Tensor, np.ndarray]:
     unsafe = (below.abs() < _CLOSE * value).any(-1) | (value[:, 0] <= 0)
     vector = weights / torch.where(unsafe[:, None], 1.0, below)
     vector = vector / torch.linalg.vector_norm(vector, dim=-1, keepdim=True)
+    if not kernels.serves(weights):
+        return torch.where(unsafe[:, None], _reference(weights, visible), vector), largest
     for row in unsafe.nonzero()[:, 0].tolist():
         seen = visible[row]
         vector[row] = 0.0
         vector[row, seen] = leading_direction(weights[row, seen])
     return vector, largest
+
+
+def _reference(weights: Tensor, visible: Tensor) -> Tensor:
+    """Theory's eigenvector of every row, over the keys that it sees."""
+    # Hidden keys last: where nothing but one key has weight, the next one is taken with it.
+    order = torch.sort(visible.to(torch.uint8), dim=-1, descending=True, stable=True).indices
+    vector = torch.zeros_like(weights).scatter(
+        -1, order, leading_direction(weights.gather(-1, order))
+    )
+    return torch.nn.functional.normalize(torch.where(visible, vector, 0.0), dim=-1)

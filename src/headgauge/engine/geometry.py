@@ -13,6 +13,7 @@ from headgauge import kernels
 from headgauge.devices import most_exact
 from headgauge.engine.checks import check_real
 from headgauge.engine.separability_rows import nearest_before
+from headgauge.engine.torch_products import Products
 from headgauge.errors import InputError
 
 Precision = Literal["float64", "float32"]
@@ -26,8 +27,8 @@ _IN_RANGE = (1e-12, 1e12)  # of the longest vector, for squares of squares in fl
 class Geometry:
     """x_i in float64, built once by `Geometry.of` and handed to every call that measures rows.
 
-    Their inner products and squared lengths, in `precision`, are made when the compiled rows first
-    ask for them.
+    Their inner products and squared lengths, in `precision`, are made when rows first ask for them:
+    numpy arrays for the compiled ones, `products` on the vectors' device for plain torch.
     """
 
     vectors: Float[Tensor, "keys dim"]
@@ -45,7 +46,7 @@ class Geometry:
     ) -> "Geometry":
         """Scaled to unit length (a zero vector stays zero), or as they are with `raw`.
 
-        With `precision="float32"` the compiled rows run in single precision (see `curves`);
+        With `precision="float32"` rows run in single precision (see `curves`);
         vectors out of its range are worked on in double all the same.
         """
         _check_vectors(vectors)
@@ -59,10 +60,12 @@ class Geometry:
         return Geometry(x, not raw, precision)
 
     def prepare(self) -> None:
-        """Make now what the compiled rows share, before several threads ask for it at once."""
+        """Make now what the rows share, before several threads ask for it at once."""
         if kernels.serves(self.vectors):
             _ = self.gram if self.held else None
             _ = self.running2
+        else:
+            _ = self.products.running2
 
     @property
     def keys(self) -> int:
@@ -70,13 +73,21 @@ class Geometry:
 
     @property
     def real(self) -> torch.dtype:
-        """What the compiled rows calculate in."""
+        """What rows are calculated in."""
         return torch.float32 if self.precision == "float32" else self.vectors.dtype
 
     @cached_property
     def double(self) -> "Geometry":
-        """The same vectors for the rows that single precision cannot answer."""
-        return Geometry(self.vectors, self.unit, "float64")
+        """The same vectors for the rows that single precision cannot answer: on the CPU where
+        their own device has no double."""
+        x = self.vectors
+        x = x if most_exact(x.device) == torch.float64 else x.cpu().double()
+        return Geometry(x, self.unit, "float64")
+
+    @cached_property
+    def products(self) -> Products:
+        """What rows in plain torch share."""
+        return Products(self.vectors.to(self.real), GRAM_BYTES)
 
     @cached_property
     def padded(self) -> Float[Tensor, "padded_keys dim"]:

@@ -128,4 +128,5 @@ def _plain(
         found["induction_mass"] = roles.induction_mass(*given, tokens)
         ahead = (visible & (roles.offsets(places, keys) < 0)).any(-1)
         found["ahead"] = torch.where(visible.any(-1), ahead.to(exact), torch.nan)
-    return Looks(**{name: each.cpu().double().numpy() for name, each in found.items()})
+    told = torch.stack(list(found.values())).cpu().double().numpy()  # all at once
+    return Looks(**dict(zip(found, told, strict=True)))

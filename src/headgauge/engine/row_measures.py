@@ -96,8 +96,5 @@ def _plain(
     if logits is not None:
         filled = torch.where(visible, logits.detach().to(exact), -torch.inf) + 0.0  # −0 and 0 tie
         found["critical"] = sharpness.critical_inverse_temperature(filled)
-    alive = visible.any(-1)
-    return {
-        name: torch.where(alive, value, torch.nan).cpu().double().numpy()
-        for name, value in found.items()
-    }
+    told = torch.where(visible.any(-1), torch.stack(list(found.values())), torch.nan)
+    return dict(zip(found, told.cpu().double().numpy(), strict=True))  # all at once

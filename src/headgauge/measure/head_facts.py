@@ -124,7 +124,7 @@ def _scores(
 
 def _mean(rows: Tensor) -> float | None:
     """Over the rows that have a number; exact, as all sums of a run."""
-    there = rows[~rows.isnan()].double().tolist()
+    there = rows[~rows.isnan()].tolist()
     return math.fsum(there) / len(there) if there else None
 
 
@@ -159,7 +159,7 @@ def _circuits_of(weights: InputWeights, output: OutputProjection | None) -> list
         if not (value.isfinite().all() and projection.isfinite().all()):
             continue
         if projection.shape[1] == value.shape[1]:
-            own = value[head * len(value) // heads]
+            own = value[head * len(value) // heads].cpu().double()  # as the projection is
             columns["ov_copying"] = finite(roles.ov_copying(own, projection))
     return found
 

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headgauge import engine, models
+from headgauge.devices import most_exact
 from headgauge.measure.requests import RowRequest, spread_rows
 from headgauge.measure.roles import Surroundings
 from headgauge.normalizers.scaled_softmax import ScaledSoftmax
@@ -61,7 +62,9 @@ class JudgedRows:
             found = found | {"jacobian_norm": found["jacobian_norm"] * size}
         self._parts.append(found)
         if self.request.on_logits and block.value is not None:
-            self._outputs.append(weights.cpu().double() @ block.value.cpu().double())
+            exact = most_exact(weights.device)
+            made = weights.to(exact) @ block.value.to(exact)
+            self._outputs.append(made.cpu().double())
 
     def look(self, block: models.RowBlock) -> None:
         """Where the rows of a block look."""

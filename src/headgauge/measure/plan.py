@@ -169,15 +169,15 @@ def describe_plan(plan: Plan) -> runs.Manifest:
 
 
 def source_of(
-    model: Model, tokenizer: Any, dtype: str | None, device: str | None, revision: str | None = None
+    model: Model, tokenizer: Any, dtype: str | None, device: str, revision: str | None = None
 ) -> Source:
     """A source for whatever names or is a model."""
     begin()
     if isinstance(model, models.ModelSource):
         return model
     if isinstance(model, (str, Path)):
-        return models.ModelSource(str(model), dtype, device or "cpu", revision)
-    if dtype is not None or device is not None:
+        return models.ModelSource(str(model), dtype, device, revision)
+    if dtype is not None or device != "auto":
         raise InputError("a model in memory has its dtype and device: set them on the model itself")
     if revision is not None:
         raise InputError("a revision is for models of the hub, and this one is in memory")

@@ -51,8 +51,8 @@ class Sampler:
         there = np.flatnonzero(np.isin(places, self.places))
         if not len(there):
             return
-        picked = torch.from_numpy(there)
-        weights, visible = weights[picked], visible[picked]
+        picked = torch.from_numpy(there).to(weights.device)
+        weights, visible = weights[picked].cpu(), visible[picked].cpu()
         counts = visible.sum(-1).tolist()
         hidden = weights.masked_fill(~visible, -1.0)
         orders = top_n_indices(hidden, min(self.keys, weights.shape[1]))

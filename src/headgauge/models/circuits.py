@@ -23,6 +23,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from headgauge.devices import most_exact
 from headgauge.models.calls import AttentionCall, ObservedCall
 from headgauge.models.hooks import Hooks
 from headgauge.models.intercept import intercept
@@ -45,12 +46,13 @@ class MadeBy:
     normed: bool
 
     def weights(self) -> Float[Tensor, "heads width dim"]:
-        """W of every head as it is now, in float64."""
+        """W of every head as it is now, in float64 where its device has that."""
         several = [plain_weight(module) for module in self.modules]
         all_rows = torch.cat([each for each in several if each is not None])
         first = torch.tensor([0, *itertools.accumulate(len(e) for e in several if e is not None)])
         rows = (first[self.module] + self.output).to(all_rows.device)
-        return all_rows[rows].double().transpose(1, 2).contiguous()
+        exact = most_exact(all_rows.device)
+        return all_rows[rows].to(exact).transpose(1, 2).contiguous()
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import torch
 
-from headgauge.devices import check_device
+from headgauge.devices import check_device, chosen
 from headgauge.errors import InputError
 from headgauge.models.cache import find_copy, keep_copy
 from headgauge.models.declared import Held, bounded, check_layer_counts, check_sizes, held_in
@@ -37,12 +37,15 @@ _COMPARED: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_siz
 
 @dataclass(frozen=True)
 class ModelSource:
-    """The arguments of `load`."""
+    """The arguments of `load`, with the device that "auto" means here."""
 
     name: str
     dtype: str | None = None
-    device: str = "cpu"
+    device: str = "auto"
     revision: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "device", chosen(self.device))
 
     @in_turn()  # loading changes torch's default dtype for all threads
     def open(self) -> LoadedModel:
@@ -59,18 +62,20 @@ _opened: dict[ModelSource, LoadedModel] = {}
 def load(
     name: str | Path = DEFAULT_MODEL,
     dtype: str | None = None,
-    device: str = "cpu",
+    device: str = "auto",
     attention: Literal["sdpa", "eager"] | None = None,
     revision: str | None = None,
 ) -> LoadedModel:
     """A model in eval mode.
 
-    `dtype` is float32 on the CPU and the checkpoint's own elsewhere unless it is named.
+    `device` is CUDA, else MPS, else the CPU unless it is named. `dtype` is float32 on the CPU and
+    the checkpoint's own elsewhere unless it is named.
     `attention` is left to transformers (sdpa where the family has it) unless it is named.
     `revision` is a branch, tag or commit of a model of the hub.
     """
     if dtype is not None and dtype not in _DTYPES:
         raise InputError(f"no dtype {dtype!r}; there are {', '.join(_DTYPES)}")
+    device = chosen(device)
     check_device(device)
     own = "auto" if torch.device(device).type != "cpu" else torch.float32
     options: dict[str, Any] = {"dtype": getattr(torch, dtype) if dtype else own}

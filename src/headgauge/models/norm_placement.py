@@ -228,9 +228,11 @@ def _factor(total: Tensor, stream: Tensor, part: Tensor) -> float | None:
     if torch.equal(stream + part, total) and not torch.equal(stream, total):
         return 1.0
     rounding = torch.finfo(total.dtype).eps
-    more, part64 = total.double() - stream.double(), part.double()
+    # On the CPU, because not every device has float64.
+    total, stream, part64 = (each.cpu().double() for each in (total, stream, part))
+    more = total - stream
     # A token whose stream is huge has lost the digits of what was added to it.
-    lost = rounding * (stream.double().norm(dim=-1) + total.double().norm(dim=-1))
+    lost = rounding * (stream.norm(dim=-1) + total.norm(dim=-1))
     clear = more.norm(dim=-1) > 4 * lost
     if not clear.any() or not part64[clear].any():
         return None
@@ -243,7 +245,8 @@ def _factor(total: Tensor, stream: Tensor, part: Tensor) -> float | None:
 
 def _centres(norm: nn.Module, given: Tensor) -> bool:
     """Whether adding the same number to all components changes nothing."""
-    moved = given.double() + given.double().std(dim=-1, keepdim=True)
+    wide = given.cpu().double()  # on the CPU, because not every device has float64
+    moved = (wide + wide.std(dim=-1, keepdim=True)).to(given)
     with torch.no_grad():
-        plain, shifted = (norm(each.to(given.dtype)).double() for each in (given, moved))
+        plain, shifted = (norm(each).cpu().double() for each in (given, moved))
     return bool((shifted - plain).norm() < 0.01 * plain.norm())

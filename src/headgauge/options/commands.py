@@ -77,7 +77,7 @@ _heads = partial(_measured, None, "Only these heads of each.", least=0)
 _dtype = partial(
     _kept, None, "float32, bfloat16, float16, float64. Without it: float32 on the CPU."
 )
-_device = partial(_kept, None, "cpu, cuda, mps, … Without it: cpu.")
+_device = partial(_kept, "auto", "Where it runs: auto (CUDA, else MPS, else the CPU), cpu, cuda, …")
 _revision = partial(_kept, None, "A branch, tag or commit of a hub model.")
 _jobs = partial(_kept, 1, "Processes, each with its own model.")
 _threads = partial(_kept, None, "Threads of each. Without it: a fair share.")
@@ -179,7 +179,7 @@ class ScanOptions:
     )
     keep_rows: bool = _kept(False, "Keep every row's numbers too.")
     dtype: str | None = _dtype()
-    device: str | None = _device()
+    device: str = _device()
     revision: str | None = _revision()
     jobs: int = _jobs()
     threads: int | None = _threads()
@@ -218,7 +218,7 @@ class AblateOptions:
         None, "The run's folder. Without it: runs/ablate-MODEL-TEXT-….", typed=Path | None
     )
     dtype: str | None = _dtype()
-    device: str | None = _device()
+    device: str = _device()
     revision: str | None = _revision()
     jobs: int = _jobs()
     threads: int | None = _threads()
@@ -282,7 +282,7 @@ class ReproduceOptions:
         None, "The run's folder. Without it: runs/reproduce-MODEL-TEXT-….", typed=Path | None
     )
     dtype: str | None = _dtype()
-    device: str | None = _device()
+    device: str = _device()
     revision: str | None = _revision()
     threads: int | None = _kept(None, "Without it: all cores.")
     seed: int = _kept(0, "Of drawn rows, directions and bands.")
@@ -321,7 +321,7 @@ class ValidateOptions:
         None, "The run's folder. Without it: runs/validate-MODEL-TEXT-….", typed=Path | None
     )
     dtype: str | None = _dtype()
-    device: str | None = _device()
+    device: str = _device()
     revision: str | None = _revision()
     jobs: int = _jobs()
     threads: int | None = _threads()
@@ -380,7 +380,7 @@ class RemedyOptions:
         None, "The run's folder. Without it: runs/remedy-MODEL-TEXT-….", typed=Path | None
     )
     dtype: str | None = _dtype()
-    device: str | None = _device()
+    device: str = _device()
     revision: str | None = _revision()
     threads: int | None = _threads()
     seed: int = _kept(0, "Of random heads and sampled rows.")
@@ -443,7 +443,7 @@ class CompareOptions:
         typed=Path | None,
     )
     dtype: str | None = _dtype()
-    device: str | None = _device()
+    device: str = _device()
     revision: str | None = _revision()
     threads: int | None = _kept(None, "Without it: all cores.")
     seed: int = _kept(0, "Of the sampled rows.")
@@ -504,7 +504,10 @@ class SimulateOptions:
     )
     tolerance: float = _kept(1e-5, "Error of a step of a swarm, in radians or as a share of a gap.")
     out: Path | None = _kept(None, "The folder. Without it: runs/simulate-….", command_only=True)
-    device: str = _kept("cpu", "cpu, cuda, …", command_only=True)
+    device: str = _kept(
+        "auto", "Where it runs, in double precision: auto (CUDA, else the CPU), cpu, cuda, …",
+        command_only=True,
+    )  # fmt: skip
     seed: int = _kept(0, "The first seed.")
     plain: bool = _plain()
     json_output: bool = _json_output()

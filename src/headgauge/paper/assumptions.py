@@ -44,7 +44,7 @@ def vanishing_probe(rows: int, rules: tuple[str, ...]) -> Probe:
         some = some[block.visible[some].sum(-1).cpu() > 1]
         if not len(some):
             return []
-        logits, visible = block.logits[some].double(), block.visible[some]
+        logits, visible = block.logits[some].cpu().double(), block.visible[some].cpu()
         found = []
         for name in (OWN, *rules):
             weights = block.weights[some] if name == OWN else rule(name)(logits, visible)
@@ -78,8 +78,9 @@ def _bounds(call: models.ObservedCall, block: models.RowBlock, some: Tensor) -> 
     # Weights that are no softmax of these logits.
     if known and (call.sinks is not None or call.rules is not None):
         return {}
-    seen = block.visible[some]
-    logits = block.logits[some].double()
+    # On the CPU, because not every device has float64.
+    seen = block.visible[some].cpu()
+    logits = block.logits[some].cpu().double()
     n = seen.sum(-1).double()
     largest = torch.where(seen, logits, -math.inf).amax(-1)
     spread = largest - torch.where(seen, logits, math.inf).amin(-1)
@@ -89,10 +90,12 @@ def _bounds(call: models.ObservedCall, block: models.RowBlock, some: Tensor) -> 
         "bound_mean": largest - average - n.log(),
     }
     # Only of plain q·k: a bias, ALiBi in the mask or a softcap makes other logits of them.
-    plain = block.raw is not None and torch.equal(block.raw[some][seen], block.logits[some][seen])
+    plain = block.raw is not None and torch.equal(
+        block.raw[some].cpu()[seen], block.logits[some].cpu()[seen]
+    )
     if known and plain:
-        query = call.query[0, block.head, block.start : block.stop][some].double()
-        keys = call.key[0, block.kv_head, : block.reach].double()
+        query = call.query[0, block.head, block.start : block.stop][some].cpu().double()
+        keys = call.key[0, block.kv_head, : block.reach].cpu().double()
         longest = torch.where(seen, torch.linalg.vector_norm(keys, dim=-1), 0.0).amax(-1)
         reach = torch.linalg.vector_norm(query, dim=-1) * longest * abs(call.scaling)
         found["bound_printed"] = 2 * reach - n.log()

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from headgauge import engine, models
+from headgauge.devices import most_exact
 from headgauge.measure.requests import Probe, Vectors, spread_rows
 from headgauge.paper.bands import mean
 from headgauge.paper.choices import rule
@@ -97,7 +98,7 @@ def drawn(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[Drawn]:
         some = torch.from_numpy(picked)
         logits, visible = block.logits[some], block.visible[some]
         everywhere = torch.from_numpy(draw.standard_normal((len(picked), call.keys)))
-        everywhere = everywhere.to(logits.device, torch.float64)
+        everywhere = everywhere.to(logits.device, most_exact(logits.device))
         over_all = everywhere / torch.linalg.vector_norm(everywhere, dim=-1, keepdim=True)
         over_all = over_all[:, : logits.shape[1]]
         seen = torch.where(visible, over_all, 0.0)
@@ -145,14 +146,14 @@ def _own(rows: Drawn, temperatures: tuple[float, ...]) -> Measured:
 def _changes(rows: Drawn, name: str) -> np.ndarray:
     """(T, ε, rows)."""
     # ε = 0 first: the weights that the others are compared with.
-    steps = torch.tensor([0.0, *EPSILONS], dtype=torch.float64, device=rows.seen.device)
-    moved = rows.logits.double() + steps[:, None, None] * rows.seen
+    steps = torch.tensor([0.0, *EPSILONS], dtype=rows.seen.dtype, device=rows.seen.device)
+    moved = rows.logits.to(steps.dtype) + steps[:, None, None] * rows.seen
     mask = rows.visible.expand(moved.shape)
     found = []
     for temperature in RULE_TEMPERATURES:
         weights = rule(name)(moved / temperature, mask)
         change = torch.linalg.vector_norm(weights[1:] - weights[:1], dim=-1) / steps[1:, None]
-        found.append(change.cpu().numpy())
+        found.append(change.cpu().double().numpy())
     return np.stack(found)
 
 

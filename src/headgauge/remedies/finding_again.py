@@ -34,7 +34,7 @@ def scan_source(
     model: Model | None,
     tokenizer: Any = None,
     dtype: str | None = None,
-    device: str | None = None,
+    device: str = "auto",
     revision: str | None = None,
 ) -> Source:
     """The model that a scan was made of, found again by its name where it has one."""

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import psutil
 
-from headgauge.devices import check_device
+from headgauge.devices import check_device, chosen
 from headgauge.errors import InputError
 from headgauge.options import takes
 from headgauge.runs import SIMULATION, RunFolder, frame_schema, manifest
@@ -42,7 +42,7 @@ Progress = Callable[[str, float], object]
 def simulate(
     *,
     out: str | Path | None = None,
-    device: str = "cpu",
+    device: str = "auto",
     progress: Progress | None = None,
     **choices: Any,
 ) -> Simulation:
@@ -53,11 +53,12 @@ def simulate(
 def run_settings(
     settings: SimulationSettings,
     out: str | Path | None = None,
-    device: str = "cpu",
+    device: str = "auto",
     progress: Progress | None = None,
 ) -> Simulation:
     """Compute the tables that are not there yet."""
     begin()
+    device = chosen(device, double=True)
     check_device(device, double=True)
     _check_memory(settings, device)
     report = progress or (lambda part, share: None)
