@@ -169,10 +169,15 @@ def describe_plan(plan: Plan) -> runs.Manifest:
 
 
 def source_of(
-    model: Model, tokenizer: Any, dtype: str | None, device: str, revision: str | None = None
+    model: Model,
+    tokenizer: Any,
+    dtype: str | None,
+    device: str | None,
+    revision: str | None = None,
 ) -> Source:
     """A source for whatever names or is a model."""
     begin()
+    device = device or "auto"
     if isinstance(model, models.ModelSource):
         return model
     if isinstance(model, (str, Path)):

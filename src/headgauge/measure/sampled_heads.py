@@ -173,7 +173,7 @@ class SampledHeads:
         """What the heads do, into their rows of the table."""
         around = self.heads[0].around
         assert around is not None
-        ahead = np.nan_to_num(looks.pop("ahead")).any(1)
+        ahead: list[bool] = np.any(np.nan_to_num(looks.pop("ahead")), axis=1).tolist()
         there = {
             name: (looks[name], alive if name in OF_ALL else ~np.isnan(looks[name]))
             for name in ROWS

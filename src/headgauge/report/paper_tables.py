@@ -1,7 +1,7 @@
 """A reproduction as tables: what it stands on, the paper's claims text by text, what depends on
 the choice of vectors and keys, the times."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -31,7 +31,7 @@ Row = dict[str, Any]
 def paper_markdown(
     paper: dict[str, pl.DataFrame],
     timing: Sequence[Row],
-    spent: Sequence[Row],
+    spent: Sequence[Mapping[str, Any]],
     stands: Sequence[str],
     chosen_on: str | None = None,
     warnings: Sequence[str] = (),
@@ -161,7 +161,7 @@ def timing_table(timing: Sequence[Row]) -> Table:
     return Table("Times", columns, note)
 
 
-def spent_table(spent: Sequence[Row]) -> Table:
+def spent_table(spent: Sequence[Mapping[str, Any]]) -> Table:
     """Where the time went, part by part and text by text."""
     parts = list(dict.fromkeys(row["part"] for row in spent))
     texts = list(dict.fromkeys(row["text"] for row in spent))

@@ -178,7 +178,7 @@ def _table(listed: pl.DataFrame, held: dict[str, list[Any]], number_of: Numbers)
     differ = "Share of windows in which a verdict would be another"
     columns.append(Column("windows differ", "flips", "percent", None, differ, True))
     counted = "heads, the worst first until a column is pressed"
-    of = [row["verdicts"] + row["role"] for row in rows]
+    of: list[list[str]] = [[*row["verdicts"], *row["role"]] for row in rows]
     more = {"title": "All heads", "id": "all-heads", "look": "dense", "tall": True}
     more["filter"] = filter_by("mark-filter", of, [*names.VERDICTS, *names.ROLES], counted)
     return table(columns, rows, "All heads", **more)
