@@ -17,7 +17,7 @@ def run(asked: SimulateOptions) -> None:
     """
     # torch takes seconds: not for --help.
     from headgauge import simulation
-    from headgauge.devices import chosen
+    from headgauge.devices import check_device, chosen
     from headgauge.report.figures import draw
 
     notes = stderr(asked.quiet)
@@ -25,6 +25,7 @@ def run(asked: SimulateOptions) -> None:
     place = asked.out or default_folder("simulate", settings.as_dict())
     works_in(place)
     device = chosen(asked.device, double=True)
+    check_device(device, double=True)
     for line in (f"device {device}", f"out    {place}"):
         notes.print(line, style="dim", soft_wrap=True)
     with part_bars(notes) as progress:
