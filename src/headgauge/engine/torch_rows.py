@@ -32,7 +32,7 @@ def measure(
     spans = _spans(visible, everything).expand(3, count)
     first, end, size = spans.cpu().numpy()
     limit = size if everything else size - 1
-    shape = len(top_ns), len(out.dtype) + 1, count
+    shape = len(top_ns), len(out.dtype.names or ()) + 1, count
     found = torch.full(shape, math.nan, dtype=most_exact(device), device=device)
     entries = room(device) // (TABLES * weights.element_size())
     start = 0
