@@ -31,7 +31,8 @@ class Far(Tensor):
         return made
 
     @property
-    def device(self) -> torch.device:  # torch itself takes it for one on "meta", which it has
+    def device(self) -> torch.device:  # pyright: ignore[reportIncompatibleVariableOverride]
+        # torch itself takes it for one on "meta", which it has.
         return _DEVICE
 
     def __repr__(self, **_: Any) -> str:

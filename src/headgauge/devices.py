@@ -26,7 +26,7 @@ def most_exact(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-_IN_CACHE = 24 << 20  # on the CPU: pieces that leave the cache cost more than they save
+_IN_CACHE = 48 << 20  # on the CPU: pieces that leave the cache cost more than they save
 
 
 def chosen(device: str, double: bool = False) -> str:

@@ -75,6 +75,8 @@ class Piece:
         self.left = self.counting.clone()
         self.c, self.s = torch.zeros_like(self.a), torch.zeros_like(self.mean)
         self.reached = torch.full_like(self.a, math.inf)
+        most = len(self.a) * min(_RANKS, asked[-1])
+        self.room = [self.x.new_empty(most, each) for each in (self.x.shape[1], self.a.shape[1])]
         found = []
         for entered, n in zip([0, *asked], asked, strict=False):
             self.answers = self.size >= n if self.everything else self.size > n
@@ -165,17 +167,19 @@ class Piece:
         self.left.scatter_(-1, places, 0.0)
         for some in splits(n - entered, _RANKS):
             keys = places[:, some].flatten()
-            vectors = self.x.index_select(0, keys).view(rows, -1, self.x.shape[1])
+            vectors = torch.index_select(self.x, 0, keys, out=self.room[0][: len(keys)])
+            vectors = vectors.view(rows, -1, self.x.shape[1])
             if self.single:
                 self.s += torch.bmm(values[..., some], vectors)[:, 0]
             else:  # one by one, not fused: opposite terms must leave nothing behind
                 terms = vectors.mul_(values[..., some].mT)
                 self.s = torch.cat([self.s[:, None], terms], 1).cumsum(1)[:, -1]
-            gram = self.products.gram_rows(keys + self.span.start, self.span)
+            room = self.room[1][: len(keys)]
+            gram = self.products.gram_rows(keys + self.span.start, self.span, room)
             gram = gram.view(rows, -1, width)
             self.c += torch.bmm(values[..., some], gram)[:, 0]
             gram.sub_((self.norms2[keys] / 2).view(rows, -1, 1))
-            self.reached = torch.minimum(self.reached, gram.amin(1))
+            torch.minimum(self.reached, gram.amin(1), out=self.reached)
 
     def _outside(self, n: int) -> tuple[Tensor, list[Tensor], Ball, Tensor, Tensor]:
         """d̃, the bounds of Theorem 1.1, the ball, N_s and whether only the reference can tell it,

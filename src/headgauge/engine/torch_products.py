@@ -44,12 +44,18 @@ class Products:
     def gram(self) -> Float[Tensor, "keys keys"]:
         return self.x @ self.x.T
 
-    def gram_rows(self, keys: Int[Tensor, "some"], span: slice) -> Float[Tensor, "some width"]:
-        """⟨x_j, x_i⟩ of the keys j asked for and every i in the span."""
+    def gram_rows(
+        self,
+        keys: Int[Tensor, "some"],
+        span: slice,
+        room: Float[Tensor, "some width"] | None = None,
+    ) -> Float[Tensor, "some width"]:
+        """⟨x_j, x_i⟩ of the keys j asked for and every i in the span, in `room` where it is given:
+        to ask for new memory costs as much as to fill it."""
         if self.held:
-            return self.gram[:, span].index_select(0, keys)
+            return torch.index_select(self.gram[:, span], 0, keys, out=room)
         chosen, at = keys.unique(return_inverse=True)
-        return (self.x[chosen] @ self.x[span].T).index_select(0, at)
+        return torch.index_select(self.x[chosen] @ self.x[span].T, 0, at, out=room)
 
     @cached_property
     def nearest(self) -> tuple[Float[Tensor, "keys"], Int[Tensor, "keys"]]:

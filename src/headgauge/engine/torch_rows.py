@@ -32,7 +32,8 @@ def measure(
     spans = _spans(visible, everything).expand(3, count)
     first, end, size = spans.cpu().numpy()
     limit = size if everything else size - 1
-    shape = len(top_ns), len(out.dtype.names or ()) + 1, count
+    kinds = len(out.dtype.names or ())
+    shape = len(top_ns), kinds + 1, count
     found = torch.full(shape, math.nan, dtype=most_exact(device), device=device)
     entries = room(device) // (TABLES * weights.element_size())
     start = 0
@@ -51,7 +52,7 @@ def measure(
             given = weights[some, span], seen, spans[:, some], everything, entries
             found[: len(asked), :, some] = Piece(geometry, span, *given).measure(asked)
     table = found.permute(2, 0, 1).cpu().double().numpy()
-    out.view(np.float64).reshape(count, len(top_ns), -1)[:] = table[..., :-1]
+    out.view(np.float64).reshape(count, len(top_ns), kinds)[:] = table[..., :-1]
     return (table[..., -1] == 1.0).any(-1)
 
 
