@@ -8,14 +8,19 @@ A kernel is marked with one of four names, which say what the compiler may do to
     summed     reorder sums. Infinities, NaN and divisions by zero keep their meaning
 
 Looking for a zero at every division keeps a loop from becoming vector code: four times slower.
+Counting who holds an array, at every slice of it, costs a third of a row that is cut into many: a
+kernel that others call may not allocate, and its slices are not counted. What calls it does that.
 """
 
 import contextlib
+import dis
+import importlib
 import inspect
 import itertools
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,7 +44,13 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., An
             return function
         # What other kernels alone call needs no way in from Python: a fifth of the compiler's time.
         entered = list(inspect.signature(function).parameters)[-2:] == ["start", "stop"]
-        within = {} if entered else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        within: dict[str, Any] = {}
+        if not entered:
+            # Loops over numbers keep the counting, without which they become no vector code.
+            loops = bool(options["fastmath"])
+            within = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": loops}
+            if loops and any(each.opname == "FOR_ITER" for each in dis.get_instructions(function)):
+                within["pipeline_class"] = _apart()
         kernel: Any = numba.njit(nogil=True, **within, **options)(function)
         if not kernel_cache.config.DISABLE_JIT:
             kernel_cache.keep(kernel)
@@ -48,6 +59,38 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., An
         return kernel
 
     return compile_rows
+
+
+@cache
+def _apart() -> Any:
+    """numba's compiler for loops that stay functions of their own: as a part of one that counts no
+    arrays they would become no vector code."""
+    compiler = importlib.import_module("numba.core.compiler")
+    lowering = importlib.import_module("numba.core.lowering")
+    machinery = importlib.import_module("numba.core.compiler_machinery")
+    passes = importlib.import_module("numba.core.typed_passes")
+
+    class Lower(lowering.Lower):
+        def lower_function_body(self) -> Any:
+            self.function.attributes.add("noinline")
+            return super().lower_function_body()
+
+    @machinery.register_pass(mutates_CFG=True, analysis_only=False)
+    class Lowering(passes.NativeLowering):
+        _name = "native_lowering_apart"
+        lowering_class = Lower
+
+    class Apart(compiler.CompilerBase):
+        def define_pipelines(self) -> list[Any]:
+            made = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+            made.passes = [
+                (Lowering if each is passes.NativeLowering else each, why)
+                for each, why in made.passes
+            ]
+            made.finalize()
+            return [made]
+
+    return Apart
 
 
 def _close(kernel: Any) -> None:

@@ -169,16 +169,14 @@ def _concentration(row):
 
 
 @literal
-def _counting(row, seen, first, last, count, kept):
-    """The visible entries: a view where they are neighbours, else gathered."""
-    if count == last - first:
-        return row[first:last]
+def _gather(row, seen, first, last, kept):
+    """The visible entries side by side; how many there are."""
     size = 0
     for i in range(first, last):
         if seen[i]:
             kept[size] = row[i]
             size += 1
-    return kept[:size]
+    return size
 
 
 @literal
@@ -192,20 +190,31 @@ def measure(visible, weights, logits, uncapped, logs, out, start, stop):
     gaps, kept = np.empty(keys + 1), np.empty(keys + 1)
     places, table = np.empty(keys + 1, np.int32), np.empty((4, BUCKETS + 1), np.int64)
     few = np.empty(keys, weights.dtype)
-    for row in range(start, stop):
+    room = gaps, kept, places, table
+    _rows(visible, weights, logits, uncapped, logs, few, room, out, (start, stop))
+
+
+@literal
+def _rows(visible, weights, logits, uncapped, logs, few, room, out, which):
+    gaps, kept, places, table = room
+    for row in range(*which):
         seen = visible[row % visible.shape[0]]
         first, last, count = span_of(seen)
         if count == 0:
             continue
         found = out[row]
         found["sink_weight"] = weights[row, 0] if seen[0] else 0.0
-        a = _counting(weights[row], seen, first, last, count, few)
-        found["entropy"], found["jacobian_norm"] = _concentration(a)
+        whole = count == last - first
+        size = 0 if whole else _gather(weights[row], seen, first, last, few)
+        entries = weights[row, first:last] if whole else few[:size]
+        found["entropy"], found["jacobian_norm"] = _concentration(entries)
         if len(logits):
-            z = _counting(logits[row], seen, first, last, count, few)
-            top = largest(z)
+            size = 0 if whole else _gather(logits[row], seen, first, last, few)
+            entries = logits[row, first:last] if whole else few[:size]
+            top = largest(entries)
             found["max_logit"] = top
-            found["critical"] = critical(z, top, logs, gaps, kept, places, table)
+            found["critical"] = critical(entries, top, logs, gaps, kept, places, table)
         if len(uncapped):
-            z = _counting(uncapped[row], seen, first, last, count, few)
-            found["max_logit"] = largest(z)
+            size = 0 if whole else _gather(uncapped[row], seen, first, last, few)
+            entries = uncapped[row, first:last] if whole else few[:size]
+            found["max_logit"] = largest(entries)

@@ -56,7 +56,6 @@ def _without_hidden(weights, seen, kept):
     """A row whose hidden keys weigh nothing."""
     for j in range(weights.shape[0]):
         kept[j] = weights[j] if seen[j] else 0.0
-    return kept
 
 
 @literal
@@ -85,16 +84,21 @@ def _repeats(weights, seen, before, place, found):
 def measure(visible, weights, lengths, before, places, out, start, stop):
     """Fill out[row] of the rows whose queries stand at `places`; rows without a visible key
     stay as they are, and so do offsets where there are none (`before` is empty)."""
-    keys = weights.shape[1]
-    kept = np.empty(keys, weights.dtype)
-    for row in range(start, stop):
-        seen, a = visible[row % visible.shape[0]], weights[row]
+    kept = np.empty(weights.shape[1], weights.dtype)
+    _rows(visible, weights, lengths, before, places, kept, out, (start, stop))
+
+
+@literal
+def _rows(visible, weights, lengths, before, places, kept, out, which):
+    for row in range(*which):
+        seen = visible[row % visible.shape[0]]
         first, last, count = span_of(seen)
         if count == 0:
             continue
         whole = count == last - first
         if not whole:
-            a = _without_hidden(a, seen, kept)
+            _without_hidden(weights[row], seen, kept)
+        a = weights[row] if whole else kept
         i, found = places[row], out[row]
         squares, distance, carried = _sums(a[first:last], lengths[first:last], i - first)
         found["collision_entropy"] = -math.log(squares) if squares > 0.0 else math.inf

@@ -164,38 +164,31 @@ def _walk(row, ranks, limits, shared, top_ns, s, piece, exact, out):
 
 
 @compiled
-def measure(block, shared, out, hard, start, stop):
-    """Fill out[row, N], and hard[row] with whether single precision cannot answer."""
-    keys, dim = shared.vectors.shape
-    real = shared.gram.dtype
+def _rows(block, shared, scratch, by_rank, s, piece, exact, out, hard, begin, end):
+    """`measure` with the room it needs: where nothing is allocated, nothing is counted."""
     single = shared.gram.itemsize == 4
     lost = _CANCELLED_SINGLE if single else CANCELLED
-    scratch = np.empty((8, keys + _LANES), real)
-    s, piece, exact = np.empty(dim), np.empty(PIECE, real), np.empty(0 if single else keys)
-    most = min(keys, block.top_ns[-1])
-    values, tail, longest = np.empty(most), np.empty(most + 1), np.empty(most + 1)
-    y, h = np.empty(most), np.empty(most)
-    for at in range(start, stop):
+    for at in range(begin, end):
         span = block.spans[at]
-        first, end, n = span["first"], span["end"], span["n"]
+        first, last, n = span["first"], span["end"], span["n"]
         asked = largest_asked(block.top_ns, n, block.everything)
         if n == 0 or asked == 0:
             continue
-        wide = (end - first + _LANES - 1) // _LANES * _LANES
+        wide = (last - first + _LANES - 1) // _LANES * _LANES
         a, counts, own = scratch[0, :wide], scratch[1, :wide], scratch[2, :wide]
         norms2, mean = shared.norms2[first : first + wide], block.means[at]
-        seen = block.visible[at % block.visible.shape[0], first:end]
+        seen = block.visible[at % block.visible.shape[0], first:last]
         total, absolute, lengths, longest2 = load(
-            block.weights[at, first:end], seen, block.everything, norms2, a, counts, own
+            block.weights[at, first:last], seen, block.everything, norms2, a, counts, own
         )
         row = Row(
-            shared.vectors[first:end], a, own, norms2, block.ontos[at, first : first + wide],
+            shared.vectors[first:last], a, own, norms2, block.ontos[at, first : first + wide],
             counts, scratch[3, :wide], scratch[4, :wide], scratch[5, :wide], scratch[6, :wide],
             mean, square(mean), first, n,
         )  # fmt: skip
-        ranks = Ranks(values, block.places[at], tail, longest, y, h)
+        ranks = Ranks(by_rank[0], block.places[at], by_rank[1], by_rank[2], by_rank[3], by_rank[4])
         rank(row, ranks, block.top_ns[asked - 1])
-        top = abs(values[0]) * math.sqrt(norms2[ranks.places[0]])
+        top = abs(ranks.values[0]) * math.sqrt(norms2[ranks.places[0]])
         nothing = absolute > 0.0 and top < _NOTHING
         faint = nothing or row.mean2 < _CANCELLED_MEAN * lengths * lengths
         hard[at] = (single and faint) or not spreads(row, lost, scratch[7, :wide])
@@ -208,3 +201,14 @@ def measure(block, shared, out, hard, start, stop):
         )  # fmt: skip
         top_ns = block.top_ns[:asked]
         hard[at] = not _walk(row, ranks, limits, shared, top_ns, s, piece, exact, out[at])
+
+
+@compiled
+def measure(block, shared, out, hard, start, stop):
+    """Fill out[row, N], and hard[row] with whether single precision cannot answer."""
+    keys, dim = shared.vectors.shape
+    real = shared.gram.dtype
+    exact = np.empty(0 if shared.gram.itemsize == 4 else keys)
+    scratch, piece = np.empty((8, keys + _LANES), real), np.empty(PIECE, real)
+    by_rank = np.empty((5, min(keys, block.top_ns[-1]) + 1))
+    _rows(block, shared, scratch, by_rank, np.empty(dim), piece, exact, out, hard, start, stop)

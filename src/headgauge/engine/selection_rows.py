@@ -170,12 +170,19 @@ def select(weights, visible, everything, top_ns, spans, places, hidden_weight, s
     `hidden_weight` marks rows that have weight where they may not look.
     """
     keys = weights.shape[1]
+    tally, order = np.zeros(_CLASSES, np.int32), np.empty(keys, np.int32)
+    room = np.empty((2, keys), weights.dtype)
+    given = weights, visible, everything, top_ns
+    _rows(given, tally, room, order, spans, places, hidden_weight, (start, stop))
+
+
+@compiled
+def _rows(given, tally, room, order, spans, places, hidden_weight, which):
+    weights, visible, everything, top_ns = given
+    keys = weights.shape[1]
     infinite = as_bits(weights.dtype.type(math.inf))
-    tally = np.zeros(_CLASSES, np.int32)
-    a = np.empty(keys, weights.dtype)
-    values = np.empty(keys, weights.dtype)
-    order = np.empty(keys, np.int32)
-    for row in range(start, stop):
+    a, values = room[0], room[1]
+    for row in range(*which):
         seen = visible[row % visible.shape[0]]
         span = spans[row]
         span["first"], span["end"], span["n"] = 0, 0, 0
