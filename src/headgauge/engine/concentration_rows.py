@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from headgauge.engine.bits import as_bits, from_ordered
 from headgauge.engine.selection_rows import span_of
 from headgauge.engine.sharpness_rows import BUCKETS, critical, largest
 from headgauge.kernels import literal, summed
@@ -17,7 +18,6 @@ MEASURES = np.dtype([(name, np.float64) for name in _NAMES])
 _EPSILON = float(np.finfo(np.float64).eps)
 _LEFT = 1e-13  # how far λ₁ may stay from the root, in units of itself
 _TINY = float(np.finfo(np.float64).tiny)
-_INFINITE = np.int64(np.float64(math.inf).view(np.int64))
 _MINUS_ZERO = np.int64(np.float64(-0.0).view(np.int64))
 _ONE = 1e-5  # as in theory.selection.sums_to_one
 _LN2 = math.log(2.0)
@@ -51,10 +51,13 @@ def _log(p):
 
 @summed
 def _extremes(row):
-    """The bits of the smallest and of the largest weight, for weights ≥ 0."""
-    lowest, highest = _INFINITE, np.int64(0)
+    """The bits of the smallest and of the largest weight, for weights ≥ 0, as wide as they are."""
+    real = row.dtype.type
+    nothing, minus = as_bits(real(0.0)), as_bits(real(-0.0))
+    lowest, highest = as_bits(real(math.inf)), nothing
     for i in range(row.shape[0]):
-        bits = _bits(np.float64(row[i]))
+        bits = as_bits(row[i])
+        bits = bits if bits != minus else nothing
         lowest = min(lowest, bits)
         highest = max(highest, bits)
     return lowest, highest
@@ -63,10 +66,11 @@ def _extremes(row):
 @summed
 def _second(row, highest):
     """The bits of the largest weight below the largest, and how many weights are the largest."""
-    second, ties = np.int64(0), 0
+    nothing = as_bits(row.dtype.type(0.0))
+    second, ties = nothing, 0
     for i in range(row.shape[0]):
-        bits = _bits(np.float64(row[i]))
-        second = max(second, bits if bits < highest else np.int64(0))
+        bits = as_bits(row[i])
+        second = max(second, bits if bits < highest else nothing)
         ties += bits == highest
     return second, ties
 
@@ -153,10 +157,11 @@ def _eigenvalue(row, p1, p2, ties, mass, moment, missing):
 def _concentration(row):
     """Entropy and ‖∇α‖₂ of a row; NaN where they mean nothing."""
     lowest, highest = _extremes(row)
-    if lowest < 0 or highest > _INFINITE:  # a negative weight, or NaN
+    # A negative weight, or NaN.
+    if lowest < 0 or highest > as_bits(row.dtype.type(math.inf)):
         return math.nan, math.nan
     below, equal = _second(row, highest)
-    p1, p2 = np.int64(highest).view(np.float64), np.int64(below).view(np.float64)
+    p1, p2 = np.float64(from_ordered(highest)), np.float64(from_ordered(below))
     entropy, total, mass, moment, ties = _sums(row, p2, 1.0 / p2 if p2 >= _TINY else 0.0)
     missing = 0.0 if abs(total - 1.0) <= _ONE else 1.0 - total
     if not missing >= 0.0:

@@ -39,7 +39,9 @@ class Means:
         counting = block.counts
         rows = counting.sum(0)
         every = np.stack([getattr(block, name) for name in _NAMES])
-        sums = dict(zip(_NAMES, np.where(counting, every, 0.0).sum(1), strict=True))
+        if not counting.all():
+            every[:, ~counting] = 0.0
+        sums = dict(zip(_NAMES, every.sum(1), strict=True))
         if not self.sums:
             self.sums, self.rows = sums, rows
             return

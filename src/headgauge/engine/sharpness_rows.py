@@ -18,15 +18,14 @@ FEW = 64  # not worth buckets
 _SLACK = 1e-9  # far above the rounding of an edge
 _HUGE = 1e290
 _INFINITE = np.int64(np.float64(math.inf).view(np.int64))
-_LOWEST = np.iinfo(np.int64).min
 
 
 @summed
 def _largest(row):
     """The largest entry as an integer in the order of floats, and how many entries are NaN."""
-    highest, strange = np.int64(_LOWEST), 0
+    highest, strange = ordered(row.dtype.type(-math.inf)), 0
     for i in range(row.shape[0]):
-        x = np.float64(row[i])
+        x = row[i]
         highest = max(highest, ordered(x))
         strange += x != x
     return highest, strange
@@ -36,7 +35,7 @@ def _largest(row):
 def largest(row):
     """max l, NaN where an entry is."""
     highest, strange = _largest(row)
-    return math.nan if strange else from_ordered(highest)
+    return math.nan if strange else np.float64(from_ordered(highest))
 
 
 @summed

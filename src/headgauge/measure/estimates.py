@@ -142,5 +142,6 @@ def memory_needed(plan: Plan, length: int, depth: bool = False) -> int:
     pairs = depth * 8 * 8 * min(length, SAMPLE) ** 2
     exact = 4 if plan.settings.precision == "float32" else 8
     gram = 2 * min(length * length * exact, 512 << 20)
-    blocks = 24 * plan.settings.block_rows * length * exact * plan.settings.threads
+    rows = min(plan.settings.rows_at_once(max(length, 1)), length)
+    blocks = 24 * rows * length * exact * plan.settings.threads
     return weights + logits + activations + pairs + gram + blocks + _LIBRARIES

@@ -111,7 +111,7 @@ class Head:
         # Without vectors there are no curves.
         asked = [_Asked(each, geometry) for each in requests if geometry is not None]
         rows = [JudgedRows(each, self.around) for each in judged]
-        for block in self.call.blocks(settings.block_rows, heads=[self.head]):
+        for block in self.call.blocks(settings.rows_at_once(self.call.keys), heads=[self.head]):
             under = self._under(block)
             for each in rows:
                 ruled = under(each.request.placed if each.request.on_logits else None)

@@ -74,13 +74,14 @@ class Surroundings:
         model's own output where that is None."""
         rows = [np.concatenate([getattr(each, name) for each in parts]) for name in ROWS]
         of_all = [name in OF_ALL for name in ROWS]
-        found = dict(zip(ROWS, _means(np.stack(rows)[:, alive], of_all), strict=True))
+        some = slice(None) if alive.all() else alive
+        found = dict(zip(ROWS, _means(np.stack(rows)[:, some], of_all), strict=True))
         if any(np.nan_to_num(each.ahead).any() for each in parts):
             found |= dict.fromkeys(BACKWARD)
         if not isinstance(self.call, models.AttentionCall) or self.lengths is None:
             return found
         made = self.call.output[0, :, head].cpu().double() if made is None else made
-        seen = torch.from_numpy(alive)
+        seen = some if isinstance(some, slice) else torch.from_numpy(some)
         outputs = made[seen]
         found |= self.of_outputs(head, outputs)
         shares = self.shares(head, outputs, seen)
@@ -109,7 +110,7 @@ class Surroundings:
         return found
 
     def shares(
-        self, head: int, outputs: Float[Tensor, "rows dim"], which: Shaped[Tensor, "picked"]
+        self, head: int, outputs: Float[Tensor, "rows dim"], which: Shaped[Tensor, "picked"] | slice
     ) -> Float[np.ndarray, "rows"] | None:
         """What a head adds at some queries beside the length of their stream; None where that is
         not known."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,8 +37,11 @@ class Sampler:
 
     def rows(self, where: dict[str, Any], block: models.RowBlock) -> Iterator[dict[str, Any]]:
         """Those of the sampled rows that a block holds."""
-        places = np.arange(block.start, block.stop)
-        return self.picked(where, block.weights, block.visible, places)
+        held = [place for place in self.places if block.start <= place < block.stop]
+        if not held:
+            return iter(())
+        picked = torch.tensor(held, device=block.weights.device) - block.start
+        return self._shown(where, block.weights[picked], block.visible[picked], held)
 
     def picked(
         self,
@@ -52,24 +55,38 @@ class Sampler:
         if not len(there):
             return
         picked = torch.from_numpy(there).to(weights.device)
-        weights, visible = weights[picked].cpu(), visible[picked].cpu()
+        yield from self._shown(where, weights[picked], visible[picked], places[there].tolist())
+
+    def _shown(
+        self,
+        where: dict[str, Any],
+        weights: Float[Tensor, "rows keys"],
+        visible: Bool[Tensor, "rows keys"],
+        places: list[int],
+    ) -> Iterator[dict[str, Any]]:
+        weights, visible = weights.cpu(), visible.cpu()
         counts = visible.sum(-1).tolist()
         hidden = weights.masked_fill(~visible, -1.0)
         orders = top_n_indices(hidden, min(self.keys, weights.shape[1]))
-        heaviest = weights.gather(-1, orders).tolist()
-        for at, place in enumerate(places[there].tolist()):
-            query = int(self.query_ids[place])
+        heaviest, chosen = weights.gather(-1, orders).tolist(), orders.tolist()
+        queries, keys = self._tokens
+        for at, place in enumerate(places):
+            query = queries[place]
             row = where | {"row": place, "query_id": query, "query_text": self._text(query)}
             row["visible"] = counts[at]
-            shown = zip(orders[at].tolist(), heaviest[at], strict=True)
+            shown = zip(chosen[at], heaviest[at], strict=True)
             for rank, (key, weight) in enumerate(list(shown)[: counts[at]], start=1):
-                token = int(self.key_ids[key])
+                token = keys[key]
                 key_row = {"key": key, "key_id": token, "key_text": self._text(token)}
                 yield row | key_row | {"rank": rank, "weight": weight}
 
     def texts(self, ids: Iterable[Any]) -> list[str | None]:
         """Tokens as text."""
         return [self._text(int(token)) for token in ids]
+
+    @cached_property
+    def _tokens(self) -> tuple[list[int], list[int]]:
+        return self.query_ids.tolist(), self.key_ids.tolist()
 
     def _text(self, token: int) -> str | None:
         return None if self.tokenizer is None else _decoded(self.tokenizer, token)

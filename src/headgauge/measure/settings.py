@@ -8,6 +8,7 @@ from headgauge.errors import LARGEST, THREADS, InputError, check_whole
 
 LENGTH = 1024
 TOP_NS = (1, 2, 4, 8, 16, 32, 64)  # by which heads are judged
+_FEWEST_ROWS, _ENTRIES = 256, 1 << 19  # of a block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +17,8 @@ class UnitSettings:
 
     `lengths` are the window lengths, the longest last: a shorter one reads the beginning of the
     same windows. `layers` and `heads` are None for all. `precision` is that of the curves' inner
-    loops (see `engine.Geometry.of`). `block_rows` and `threads` are here because the last digits of
-    a matrix product depend on how it is cut.
+    loops (see `engine.Geometry.of`). `block_rows` (None: by their length) and `threads` are here
+    because the last digits of a matrix product depend on how it is cut.
 
     `rows` is how many query rows of a window are measured (`row_sample`), None for all;
     `keep_rows` keeps the numbers of each of them.
@@ -38,7 +39,7 @@ class UnitSettings:
     sample_keys: int = 8
     rows: int | None = None
     keep_rows: bool = False
-    block_rows: int = 256
+    block_rows: int | None = None
     threads: int = 1
     seed: int = 0
     free: frozenset[str] = frozenset()
@@ -63,6 +64,11 @@ class UnitSettings:
     def length(self) -> int:
         """The main length, which the verdicts are about."""
         return max(self.lengths)
+
+    def rows_at_once(self, keys: int) -> int:
+        """How many rows over so many keys make a block: a call costs as much as some ten of them,
+        and memory is bounded."""
+        return self.block_rows or max(_FEWEST_ROWS, _ENTRIES // keys)
 
     def lengths_up_to(self, longest: int) -> tuple[int, ...]:
         """The lengths with another main one; shorter ones that nobody asked for keep their share

@@ -31,6 +31,7 @@ from headgauge.models.call_masks import settled
 from headgauge.normalizers import Normalizer
 from headgauge.normalizers.rows import widened
 
+_KEPT = 1 << 22  # bytes of masks that a call keeps
 # The interface's order after the module; all else goes by name.
 _POSITIONAL = ("query", "key", "value", "attention_mask")
 
@@ -65,6 +66,12 @@ class Attention:
         """Whether the logits are q·kᵀ·scale and nothing else takes part, but a mask."""
         bare = self.softcap is None and self.sinks is None and self.bias is None
         return bare and (self.mask is None or hides(self.mask))
+
+    @cached_property
+    def causal_masks(self) -> dict[tuple[int, tuple[int, int]], Bool[Tensor, "1 1 rows reach"]]:
+        """Those of the blocks that were read, which are the same in every head, where all of them
+        are small: by their first row and their shape."""
+        return {}
 
     @cached_property
     def lengths(self) -> Float[Tensor, "#batch #heads #queries"]:
@@ -142,9 +149,15 @@ class HeadRows:
             return (keys <= self.places.to(device)[:, None])[None, None]
         if self.places is not None:
             shape = len(self.places), self.reach
-        everything = torch.ones(1, 1, *shape, dtype=torch.bool, device=device)
+        if not attention.causal:
+            return torch.ones(1, 1, *shape, dtype=torch.bool, device=device)
         # Row i sees the keys up to i also where there are more keys than queries, as in sdpa.
-        return everything.tril_(self.start) if attention.causal else everything
+        made = attention.causal_masks.get((self.start, shape))
+        if made is None:
+            made = torch.ones(1, 1, *shape, dtype=torch.bool, device=device).tril_(self.start)
+            if math.prod(attention.shape[2:]) <= _KEPT:
+                attention.causal_masks[self.start, shape] = made
+        return made
 
     @cached_property
     def raw(self) -> Float[Tensor, "batch heads rows reach"]:

@@ -245,7 +245,8 @@ class Interception(TorchFunctionMode):
             self._distrust(call.module, math.inf)
             observer = self._not_finite
         if observer is not None:
-            with torch.no_grad():
+            # Our mode would be asked at each of the observer's own operations.
+            with torch.no_grad(), torch._C.DisableTorchFunction():
                 observer(call)
             self.observed[call.module] += 1
 

@@ -11,6 +11,7 @@ import polars as pl
 from headgauge.errors import InputError
 from headgauge.measure.head import Head, head_frame
 from headgauge.measure.requests import Probe, Vectors
+from headgauge.measure.settings import UnitSettings
 from headgauge.models import LoadedModel
 from headgauge.models.head_names import Heads, check_there
 from headgauge.runs.schema import MatrixRow, TokenRow
@@ -36,19 +37,21 @@ def check_heads(
             )
 
 
-def probes(heads: Heads, block_rows: int) -> tuple[Probe, ...]:
+def probes(heads: Heads, settings: UnitSettings) -> tuple[Probe, ...]:
     """The weights of these heads, and the tokens they stand between."""
     return (
-        Probe("matrices", "matrices", (), partial(_weights, heads, block_rows)),
+        Probe("matrices", "matrices", (), partial(_weights, heads, settings)),
         Probe("tokens", "matrices", (), partial(_tokens, heads)),
     )
 
 
-def _weights(heads: Heads, block_rows: int, head: Head, vectors: Vectors) -> list[pl.DataFrame]:
+def _weights(
+    heads: Heads, settings: UnitSettings, head: Head, vectors: Vectors
+) -> list[pl.DataFrame]:
     if (head.call.layer, head.head) not in heads:
         return []
     parts = []
-    for block in head.call.blocks(block_rows, heads=[head.head]):
+    for block in head.call.blocks(settings.rows_at_once(head.call.keys), heads=[head.head]):
         weights = block.weights.cpu()
         rows, keys = (weights >= LEAST).nonzero(as_tuple=True)
         kept = {"row": rows + block.start, "key": keys, "weight": weights[rows, keys].double()}

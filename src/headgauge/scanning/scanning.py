@@ -199,10 +199,10 @@ def scan_task(
     if OFF_SINK not in settings.keys:
         curves += off_sink_curves(settings.vectors, scale, settings.top_ns)
     longest = key.length == settings.length
-    kept = probes(settings.matrix, settings.block_rows) if settings.matrix and longest else ()
+    kept = probes(settings.matrix, settings) if settings.matrix and longest else ()
     tables = ("matrices", "tokens") if settings.matrix else ()
     if marked is not None:
-        kept, tables = (*kept, probe(marked[key.window], settings.block_rows)), (*tables, "spans")
+        kept, tables = (*kept, probe(marked[key.window], settings)), (*tables, "spans")
     ablate = Ablate(cast(How, settings.effects)) if settings.effects and longest else None
     return Task(tuple(curves), kept, depth=settings.depth, ablate=ablate, tables=tables)
 

@@ -23,6 +23,7 @@ from headgauge.errors import InputError
 from headgauge.measure.head import Head
 from headgauge.measure.plan import Plan
 from headgauge.measure.requests import Probe, Vectors
+from headgauge.measure.settings import UnitSettings
 from headgauge.models.token_places import token_classes, tokens_at
 
 CLASSES = "classes"
@@ -173,12 +174,14 @@ def _masks(plan: Plan, name: str, ranges: tuple[Range, ...]) -> list[Bool[np.nda
     return masks
 
 
-def probe(marked: Marked, block_rows: int) -> Probe:
+def probe(marked: Marked, settings: UnitSettings) -> Probe:
     """The weight on every span and class of a window."""
-    return Probe("spans", "spans", (), partial(_masses, marked, block_rows))
+    return Probe("spans", "spans", (), partial(_masses, marked, settings))
 
 
-def _masses(marked: Marked, block_rows: int, head: Head, vectors: Vectors) -> list[dict[str, Any]]:
+def _masses(
+    marked: Marked, settings: UnitSettings, head: Head, vectors: Vectors
+) -> list[dict[str, Any]]:
     """Σ α over the keys of each span, over the rows that see one of them; `uniform` is what it
     would be if every visible key had the same weight."""
     named = marked.named(head.sampler.key_ids.numpy())
@@ -186,7 +189,7 @@ def _masses(marked: Marked, block_rows: int, head: Head, vectors: Vectors) -> li
         return []
     inside = torch.from_numpy(np.stack(list(named.values()), axis=1)).double()
     masses, shares = [], []
-    for block in head.call.blocks(block_rows, heads=[head.head]):
+    for block in head.call.blocks(settings.rows_at_once(head.call.keys), heads=[head.head]):
         visible, own = block.visible.cpu().double(), inside[: block.reach]
         weights = (block.weights.cpu().double() / _GRAIN).round_()
         masses.append((weights @ own) * _GRAIN)
