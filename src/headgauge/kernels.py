@@ -18,6 +18,7 @@ import importlib
 import inspect
 import itertools
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
@@ -32,6 +33,7 @@ from headgauge.kernel_cache import numba
 
 _SMALL = 1 << 16  # entries below which threads cost more than they save
 _enabled = True
+_helped = threading.local()
 _pools: dict[int, ThreadPoolExecutor] = {}
 if hasattr(os, "register_at_fork"):  # a forked child has none of the threads
     os.register_at_fork(after_in_child=_pools.clear)
@@ -135,13 +137,24 @@ def serves(tensor: Tensor) -> bool:
     )
 
 
+@contextlib.contextmanager
+def helped(workers: int) -> Iterator[None]:
+    """Rows of this thread on so many threads, however few torch has here: for the last of several
+    works, beside which nobody has anything left to do. No number depends on it."""
+    _helped.workers = workers
+    try:
+        yield
+    finally:
+        del _helped.workers
+
+
 def over_rows(kernel: Callable[..., Any], rows: int, entries: int, *arguments: Any) -> None:
     """Run kernel(*arguments, start, stop) over all rows, in threads when there is enough to do.
 
     Split by hand: numba's own parallel loops may not be entered from two threads at once, which a
     training loop does.
     """
-    workers = min(torch.get_num_threads(), rows)
+    workers = min(getattr(_helped, "workers", None) or torch.get_num_threads(), rows)
     if workers < 2 or entries < _SMALL:
         kernel(*arguments, 0, rows)
         return

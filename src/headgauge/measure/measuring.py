@@ -5,21 +5,22 @@ leaves them spinning, and its last digits depend on their number. One Gram matri
 unless they are small.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from headgauge import engine, models
+from headgauge import engine, kernels, models
 from headgauge.measure.head import Gathered, Head, output_norms, output_ratios
 from headgauge.measure.head_facts import HeadFacts
-from headgauge.measure.requests import CurveRequest, Task
+from headgauge.measure.requests import CurveRequest, RowRequest, Task
 from headgauge.measure.roles import Surroundings
 from headgauge.measure.row_sample import RowSample
 from headgauge.measure.sampled_heads import SampledHeads
@@ -53,7 +54,7 @@ class Measurer:
     progress: Progress | None = None
     gathered: Gathered = field(default_factory=Gathered)
     tapped: list[str] = field(default_factory=list)
-    _shared: dict[Any, engine.Geometry] = field(default_factory=dict)
+    _shared: dict[Any, "_Vectors"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids, key = self.inputs["input_ids"], self.key
@@ -150,12 +151,13 @@ class Measurer:
     def _measuring(self, call: models.ObservedCall, heads: Sequence[Head]) -> Iterator[list[Work]]:
         """The work of a layer in the pieces whose Gram matrices may be held together."""
         small = self._small(call)
+        before: list[Work] = []
         together: list[Work] = []
         # With the first vectors, where there are any.
         judged = self.task.row_requests if self.task.judged else ()
         if judged and not self._requests:
             parts = self._parts(call, heads)
-            yield [partial(part.measure, self.settings, (), None, judged) for part in parts]
+            yield [partial(_measured, part, self.settings, (), None, judged) for part in parts]
         for kind, requests in self._requests.items():
             for group, members in groupby(heads, partial(self._group, call, kind[0])):
                 vectors = self._finite(call, kind[0], group)
@@ -163,17 +165,21 @@ class Measurer:
                 if vectors is not None:
                     geometry = self._geometry(call, kind, group, vectors, small)
                 work = [
-                    partial(part.measure, self.settings, requests, geometry, judged)
+                    partial(_measured, part, self.settings, requests, geometry, judged)
                     for part in self._parts(call, list(members))
                     if geometry is not None or judged
                 ]
                 if small:
+                    before += [] if geometry is None else [geometry.ready]
                     together += work
-                else:
-                    yield work
+                    continue
+                if geometry is not None:  # a large one, on all threads
+                    with self.gathered.timed("vectors"):
+                        geometry.geometry()
+                yield work
             judged = ()
         if small:
-            yield together
+            yield [*before, *together]
 
     def _parts(
         self, call: models.ObservedCall, heads: Sequence[Head]
@@ -216,18 +222,15 @@ class Measurer:
 
     def _geometry(
         self, call: models.ObservedCall, kind: Kind, group: int, vectors: Tensor, small: bool
-    ) -> engine.Geometry:
+    ) -> "_Vectors":
         """The vectors of a group of heads, made once for all that share them."""
         lasting = kind[0] in ("embedding", "final")
         name = (kind, self.vectors.sides(call)[1]) if lasting else (kind, "layer", group)
         if name not in self._shared:
-            with self.gathered.timed("vectors"):
-                if not small:
-                    self._shared.clear()
-                precision = cast(engine.Precision, self.settings.precision)
-                made = engine.Geometry.of(vectors, kind[1] == "raw", precision)
-                made.prepare()
-                self._shared[name] = made
+            if not small:
+                self._shared.clear()
+            precision = cast(engine.Precision, self.settings.precision)
+            self._shared[name] = _Vectors(vectors, kind[1] == "raw", precision)
         return self._shared[name]
 
     def _run(self, pieces: Sequence[Work], call: models.ObservedCall) -> None:
@@ -237,8 +240,11 @@ class Measurer:
             if workers == 1:
                 done = [_without_graph(piece) for piece in pieces]
             else:
+                # Where the heads do not come out even, the last ones would run alone.
+                odd = sum(not _readies(piece) for piece in pieces) % workers
+                helpers = [1] * (len(pieces) - odd) + [workers] * odd
                 with ThreadPoolExecutor(workers, "", torch.set_num_threads, (1,)) as pool:
-                    done = list(pool.map(_without_graph, pieces))
+                    done = list(pool.map(_without_graph, pieces, helpers))
         wall = time.perf_counter() - began
         spent = sum(sum(each.seconds.values()) for each in done)
         for each in done:
@@ -248,8 +254,49 @@ class Measurer:
                 self.gathered.seconds[phase] += wall * seconds / spent
 
 
-def _without_graph(piece: Work) -> Gathered:
-    with torch.no_grad():  # a thread starts without it
+class _Vectors:
+    """Vectors that whoever needs them first makes ready, while the others wait."""
+
+    def __init__(self, vectors: Tensor, raw: bool, precision: engine.Precision) -> None:
+        self._given = vectors, raw, precision
+        self._turn = threading.Lock()
+
+    @cached_property
+    def _made(self) -> engine.Geometry:
+        made = engine.Geometry.of(*self._given)
+        made.prepare()
+        return made
+
+    def geometry(self) -> engine.Geometry:
+        with self._turn:
+            return self._made
+
+    def ready(self) -> Gathered:
+        """As a piece of work."""
+        found = Gathered()
+        with found.timed("vectors"):
+            self.geometry()
+        return found
+
+
+def _measured(
+    part: Head | SampledHeads,
+    settings: UnitSettings,
+    requests: Sequence[CurveRequest],
+    vectors: _Vectors | None,
+    judged: Sequence[RowRequest],
+) -> Gathered:
+    geometry = None if vectors is None else vectors.geometry()
+    return part.measure(settings, requests, geometry, judged)
+
+
+def _readies(piece: Work) -> bool:
+    """Whether a piece of work is little: it makes vectors ready."""
+    return isinstance(getattr(piece, "__self__", None), _Vectors)
+
+
+def _without_graph(piece: Work, helpers: int = 1) -> Gathered:
+    with torch.no_grad(), kernels.helped(helpers):  # a thread starts without it
         return piece()
 
 

@@ -84,8 +84,7 @@ def plan_of(
     )
     if reading.compared:
         first = len(units) - settings.windows  # the first window, at the main length
-        few = settings.rows is not None
-        other = other_reading(loaded, reading.edges.bos, units[first].ids, few)
+        other = other_reading(loaded, reading.edges.bos, units[first].ids)
         units = (*units[:first], replace(units[first], other=other), *units[first + 1 :])
     notes = (*notes, *reading.notes, *said)
     read = reading.text, settings, experiment, units, reading.edges, reading
