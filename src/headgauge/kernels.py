@@ -22,7 +22,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -46,13 +46,13 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., An
             return function
         # What other kernels alone call needs no way in from Python: a fifth of the compiler's time.
         entered = list(inspect.signature(function).parameters)[-2:] == ["start", "stop"]
-        within: dict[str, Any] = {}
+        within: dict[str, Any] = {"pipeline_class": _pipelines().whole}
         if not entered:
             # Loops over numbers keep the counting, without which they become no vector code.
             loops = bool(options["fastmath"])
             within = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": loops}
             if loops and any(each.opname == "FOR_ITER" for each in dis.get_instructions(function)):
-                within["pipeline_class"] = _apart()
+                within["pipeline_class"] = _pipelines().apart
         kernel: Any = numba.njit(nogil=True, **within, **options)(function)
         if not kernel_cache.config.DISABLE_JIT:
             kernel_cache.keep(kernel)
@@ -63,36 +63,64 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., An
     return compile_rows
 
 
+class _Pipelines(NamedTuple):
+    """numba's compiler with another last step."""
+
+    apart: Any
+    whole: Any
+
+
 @cache
-def _apart() -> Any:
-    """numba's compiler for loops that stay functions of their own: as a part of one that counts no
-    arrays they would become no vector code."""
+def _pipelines() -> _Pipelines:
+    """`apart` is for loops that stay functions of their own: as a part of one that counts no arrays
+    they would become no vector code. `whole` is for what Python calls: all that it calls in turn
+    is its own. Usually the first copy of a function in a process serves every kernel, and copies
+    are compiled apart from each other: last digits would depend on who was read before, and on
+    whether it was compiled here or read.
+    """
     compiler = importlib.import_module("numba.core.compiler")
     lowering = importlib.import_module("numba.core.lowering")
     machinery = importlib.import_module("numba.core.compiler_machinery")
     passes = importlib.import_module("numba.core.typed_passes")
 
-    class Lower(lowering.Lower):
+    class Apart(lowering.Lower):
         def lower_function_body(self) -> Any:
             self.function.attributes.add("noinline")
             return super().lower_function_body()
 
-    @machinery.register_pass(mutates_CFG=True, analysis_only=False)
-    class Lowering(passes.NativeLowering):
-        _name = "native_lowering_apart"
-        lowering_class = Lower
+    class Whole(lowering.Lower):
+        def lower_function_body(self) -> Any:
+            library = self.library
+            optimize = library._optimize_final_module
 
-    class Apart(compiler.CompilerBase):
-        def define_pipelines(self) -> list[Any]:
-            made = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-            made.passes = [
-                (Lowering if each is passes.NativeLowering else each, why)
-                for each, why in made.passes
-            ]
-            made.finalize()
-            return [made]
+            def own() -> None:
+                for each in library._final_module.functions:
+                    if not each.is_declaration and each.linkage.name == "linkonce_odr":
+                        each.linkage = "internal"
+                optimize()
 
-    return Apart
+            library._optimize_final_module = own
+            return super().lower_function_body()
+
+    def ending_in(lower: Any) -> Any:
+        @machinery.register_pass(mutates_CFG=True, analysis_only=False)
+        class Lowering(passes.NativeLowering):
+            _name = f"native_lowering_{lower.__name__.lower()}"
+            lowering_class = lower
+
+        class Compiler(compiler.CompilerBase):
+            def define_pipelines(self) -> list[Any]:
+                made = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+                made.passes = [
+                    (Lowering if each is passes.NativeLowering else each, why)
+                    for each, why in made.passes
+                ]
+                made.finalize()
+                return [made]
+
+        return Compiler
+
+    return _Pipelines(ending_in(Apart), ending_in(Whole))
 
 
 def _close(kernel: Any) -> None:
