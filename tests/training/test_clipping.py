@@ -174,4 +174,5 @@ def test_it_stops_a_blow_up(unchecked):
     assert {"logit growth", "entropy collapse", "saturation"} & {*alarms}
     assert largest[-1] > 3000
     assert max(held) < 1000  # a step's own growth comes before the clip
-    assert sum(held_losses[-10:]) < sum(losses[-10:]) - 0.5  # of about 30
+    # Of about 93; on one processor 1.3 apart. Ten steps alone say less than processors differ.
+    assert sum(held_losses[-30:]) < sum(losses[-30:]) - 0.5
