@@ -19,6 +19,8 @@ from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask, create_mask
 
+from headgauge.products import batched
+
 _ENTRIES = 1 << 19  # logits of a block: a few of their kind fit into the caches
 _LEAST_ROWS = 16
 _HIDDEN = -1e4  # what is added from here down hides: e^-10000 is 0
@@ -191,9 +193,9 @@ def over_groups(
     """rows @ matrices, where neighbouring heads may share a matrix."""
     heads, kv_heads = rows.shape[1], matrices.shape[1]
     if heads == kv_heads:
-        return rows @ matrices
+        return batched(rows, matrices)
     several = rows.unflatten(1, (kv_heads, heads // kv_heads))
-    made = several.flatten(2, 3) @ matrices
+    made = batched(several.flatten(2, 3), matrices)
     return made.unflatten(2, several.shape[2:4]).flatten(1, 2)
 
 

@@ -21,11 +21,12 @@ from headgauge.engine import rows, selection_rows, torch_rows
 from headgauge.engine.checks import check_rows, check_visible, top_ns_of
 from headgauge.engine.geometry import PADDING, Geometry
 from headgauge.errors import InputError
+from headgauge.products import times
 from headgauge.theory.normalization import separability
 from headgauge.theory.normalization.selection import top_n
 
 Keys = Literal["visible", "all"]
-_ROWS = 256  # that share a product: under a causal mask the first ones have few keys
+_ROWS = 512  # that share a product: under a causal mask the first ones have few keys
 
 
 @dataclass(frozen=True)
@@ -210,14 +211,15 @@ def _products(weights: Tensor, geometry: Geometry, ends: np.ndarray) -> tuple[Te
     """
     count, keys = weights.shape
     x = geometry.padded
-    means = torch.empty(count, x.shape[1], dtype=x.dtype)
-    ontos = torch.empty(count, keys + PADDING, dtype=x.dtype)
+    if count <= _ROWS:
+        end = int(ends.max(initial=0))
+        means = times(weights[:, :end], x[:end])
+        return means, times(means, x[: end + PADDING].T)
+    means, ontos = x.new_empty(count, x.shape[1]), x.new_empty(count, keys + PADDING)
     for start in range(0, count, _ROWS):
-        some = slice(start, min(start + _ROWS, count))
-        end = int(ends[some].max())
-        torch.mm(weights[some, :end], x[:end], out=means[some])
-        wide = end + PADDING
-        torch.mm(means[some], x[:wide].T, out=ontos[some, :wide])
+        some = slice(start, start + _ROWS)
+        means[some], own = _products(weights[some], geometry, ends[some])
+        ontos[some, : own.shape[1]] = own
     return means, ontos
 
 

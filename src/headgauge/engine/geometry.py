@@ -15,6 +15,7 @@ from headgauge.engine.checks import check_real
 from headgauge.engine.separability_rows import nearest_before
 from headgauge.engine.torch_products import Products
 from headgauge.errors import InputError
+from headgauge.products import times
 
 Precision = Literal["float64", "float32"]
 
@@ -107,7 +108,7 @@ class Geometry:
 
     def gram_rows(self, keys: slice | Tensor) -> np.ndarray:
         """⟨x_j, x_i⟩ for the keys j asked for and every i, padding included."""
-        return (self.padded[keys] @ self.padded.T).numpy()
+        return times(self.padded[keys], self.padded.T).numpy()
 
     @cached_property
     def gram(self) -> np.ndarray:

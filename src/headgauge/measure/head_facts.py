@@ -18,6 +18,7 @@ from headgauge import models
 from headgauge.engine.qk_spectra import finite, qk_spectra
 from headgauge.models.circuits import InputWeights, input_weights, single_tokens
 from headgauge.models.projections import OutputProjection, Projections, output_projections
+from headgauge.products import FasterLinear
 from headgauge.theory import roles
 from headgauge.threads import one_thread
 
@@ -105,18 +106,20 @@ def _scores(
             side = vectors.sides(call)[0]
             tokens = inputs["input_ids"] if sides[side] is None else sides[side]
             assert tokens is not None
-            places = torch.arange(call.queries)
-            for head in range(call.heads):
-                block = call.block(0, head, 0, call.queries)
-                weights, visible = block.weights.cpu(), block.visible.cpu()
-                if bool(visible.triu(1).any()) or not call.finite[head]:
-                    continue
-                each = roles.repeat_scores(weights, visible, places, tokens[0].cpu())
-                found[call.module, call.occurrence, head] = dict(
-                    zip(("induction_score", "duplicate_score"), map(_mean, each), strict=True)
-                )
+            heads, places = range(call.heads), torch.arange(call.queries)
+            drawn = call.drawn(heads, places)
+            weights, visible = drawn.weights.cpu(), drawn.visible.cpu()
+            ahead = visible.triu(1).flatten(1).any(1).tolist()
+            rows = weights.flatten(0, 1), visible.flatten(0, 1), places.repeat(call.heads)
+            both = roles.repeat_scores(*rows, tokens[0].cpu())
+            scores = zip(*(each.view(call.heads, -1) for each in both), strict=True)
+            for head, each in zip(heads, scores, strict=True):
+                if call.finite[head] and not ahead[head]:
+                    induction, duplicate = map(_mean, each)
+                    named = {"induction_score": induction, "duplicate_score": duplicate}
+                    found[call.module, call.occurrence, head] = named
 
-        with models.intercept(loaded.model, look, look):
+        with models.intercept(loaded.model, look, look), FasterLinear():
             body: Any = getattr(loaded.model, "base_model", loaded.model)
             body(**inputs, **models.without_cache(body))
     return found

@@ -20,14 +20,14 @@ from weakref import WeakKeyDictionary
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812
 
 from headgauge.models.facts import LoadedModel
 from headgauge.models.hooks import Hooks
 from headgauge.models.structure import without_cache
 from headgauge.models.windows import decoder_start, model_inputs, vocabulary
+from headgauge.products import FasterLinear
 
-AT_ONCE = 1 << 23  # logits: 32 MB
+AT_ONCE = 1 << 23  # logits: 32 MB; more are asked of the system anew each time, page by page
 _LOOKED_AT = 5  # tokens
 _ROUNDING = {torch.float64: 1e-10, torch.float32: 1e-4}
 _ROUNDING_HALF = 5e-2
@@ -58,7 +58,9 @@ class Logits:
         """At most so many logits at a time, token after token."""
         windows, _, words = self.shape
         for part in self.read.split(max(1, (at_once or AT_ONCE) // (windows * words)), dim=1):
-            yield part if self.made is None else self.made(part)
+            with FasterLinear():
+                made = part if self.made is None else self.made(part)
+            yield made
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +79,11 @@ def run(loaded: LoadedModel, inputs: Mapping[str, Tensor]) -> Predicted:
     model: Any = loaded.model
     made, asked = apart(loaded), without_cache(loaded.model)
     if made is None:
-        whole = getattr(model(**inputs, **asked), "logits", None)
+        with FasterLinear():
+            whole = getattr(model(**inputs, **asked), "logits", None)
         return Predicted(None if whole is None else Logits(whole))
-    read, output = _kept(model, {**inputs, **asked})
+    with FasterLinear():
+        read, output = _kept(model, {**inputs, **asked})
     return Predicted(Logits(read, made, output.shape[-1]))
 
 
@@ -125,12 +129,16 @@ def token_losses(
     if found is None:
         return None
     logits, labels = found
-    losses, at = [], 0
+    losses, at, room = [], 0, None
     for part in logits.pieces():
-        each = labels[:, at : at + part.shape[1]]
-        found = F.cross_entropy(part.float().flatten(0, 1), each.flatten(), reduction="none")
-        losses.append(found.view(each.shape))
+        each, part = labels[:, at : at + part.shape[1], None], part.float()
         at += part.shape[1]
+        if part.requires_grad:
+            log_p = torch.log_softmax(part, -1)
+        else:  # room is asked for once: the first piece is the largest
+            room = torch.empty_like(part) if room is None else room
+            log_p = torch.log_softmax(part, -1, out=room[:, : part.shape[1]])
+        losses.append(-log_p.gather(-1, each)[..., 0])
     return torch.cat(losses, 1)
 
 
