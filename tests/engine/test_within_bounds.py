@@ -33,7 +33,8 @@ SMALL = {
     "engine.distance_rows": {"PIECE": 16},
     "engine.expected_rows": {"PIECE": 16},
     "engine.rows": {"PIECE": 16},
-    "engine.selection_rows": {"_CROWD": 6},
+    "engine.separability_rows": {"_SOME": 8},
+    "engine.selection_rows": {"_LANES": 4},
     "engine.sharpness_rows": {"FEW": 8, "BUCKETS": 8},
     "engine.concentration_rows": {"BUCKETS": 8},
 }

@@ -12,10 +12,8 @@ import numpy as np
 from headgauge.engine.bits import as_bits, ordered
 from headgauge.kernels import compiled, fused
 
-# Numbers fall into classes an eighth of an octave wide by the first bits of their float32.
-_CLASSES = 4096
 SPAN = np.dtype([("first", np.int64), ("end", np.int64), ("n", np.int64)])
-_CROWD = 48  # from here on a heap beats sorting a class by insertion
+_LANES = 64  # ranks that are compared at once
 
 
 @fused
@@ -41,15 +39,6 @@ def span_of(visible):
 
 
 @compiled
-def _largest_magnitude(weights):
-    """Of the bits of |α|: above infinity's for a NaN."""
-    largest = as_bits(weights.dtype.type(0.0))
-    for i in range(weights.shape[0]):
-        largest = max(largest, as_bits(abs(weights[i])))
-    return largest
-
-
-@compiled
 def _weighs_hidden(weights, visible):
     """Whether there is weight on a key that is not visible."""
     found = 0
@@ -59,97 +48,77 @@ def _weighs_hidden(weights, visible):
 
 
 @compiled
-def _sift(values, places, root, size):
-    """Restore the heap below `root`; its top is the entry that would be dropped first."""
-    value = values[root]
-    place = places[root]
-    while True:
-        child = 2 * root + 1
-        if child >= size:
-            break
-        right = child + 1
-        if right < size and (
-            values[right] < values[child]
-            or (values[right] == values[child] and places[right] > places[child])
-        ):
-            child = right
-        if values[child] > value or (values[child] == value and places[child] < place):
-            break
-        values[root] = values[child]
-        places[root] = places[child]
-        root = child
-    values[root] = value
-    places[root] = place
+def _load(alpha, seen, everything, bits):
+    """The weights as integers in their order, those of keys that do not count below all others;
+    returns the bits of the largest |α|, above infinity's for a NaN."""
+    real = alpha.dtype.type
+    zero = real(0.0)
+    largest, lowest = as_bits(zero), ordered(real(-math.inf))
+    for i in range(alpha.shape[0]):
+        # Read always, and 0 added, because −0 is 0.
+        weight, there = alpha[i] + zero, seen[i] != 0
+        weight = weight if there else zero
+        largest = max(largest, as_bits(abs(weight)))
+        bits[i] = ordered(weight) if there | everything else lowest
+    return largest
 
 
 @compiled
-def _top_by_heap(a, size, values, places):
-    for i in range(a.shape[0]):
-        if i < size:
-            values[i] = a[i]
-            places[i] = i
-            if i == size - 1:
-                for root in range(size // 2 - 1, -1, -1):
-                    _sift(values, places, root, size)
-        elif a[i] > values[0]:  # an equal weight further on stays behind
-            values[0] = a[i]
-            places[0] = i
-            _sift(values, places, np.int64(0), size)
-    for end in range(size - 1, 0, -1):
-        values[0], values[end] = values[end], values[0]
-        places[0], places[end] = places[end], places[0]
-        _sift(values, places, np.int64(0), end)
+def _at_least(bits, edge):
+    count = np.int32(0)
+    for i in range(bits.shape[0]):
+        count = np.int32(count + np.int32(bits[i] >= edge))
+    return np.int64(count)
 
 
 @compiled
-def _class_of(weight):
-    return (np.int64(ordered(np.float32(weight))) >> 20) + _CLASSES // 2
+def _edge(bits, size):
+    """The `size`-th largest, or what lies between it and the next."""
+    least, most = bits[0], bits[0]
+    for i in range(bits.shape[0]):
+        least, most = min(least, bits[i]), max(most, bits[i])
+    low, high = np.int64(least), np.int64(most)
+    while low < high:
+        middle = low + max((high >> 1) - (low >> 1), 1)  # the difference itself may be too large
+        count = _at_least(bits, bits.dtype.type(middle))
+        if count == size:
+            return middle
+        if count > size:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 @compiled
-def _top(a, size, tally, values, places):
-    """The places of the `size` largest weights in order, equal ones by lowest index.
-
-    Counted into classes, laid out class by class, and put in order by insertion: classes are small
-    except in flat rows, where a heap serves. `tally` comes and goes with zeros.
-    """
-    level, lowest = 0, _CLASSES
-    for i in range(a.shape[0]):
-        belongs = _class_of(a[i])
-        level = max(level, belongs)
-        lowest = min(lowest, belongs)
-        tally[belongs] += 1
-    highest = level
+def _take(bits, edge, spare, values, places):
+    """What is above the edge, and of what is on it the first `spare`, in the order of places."""
     kept = 0
-    crowd = 0
-    while kept < size:
-        here = tally[level]
-        crowd = max(crowd, here)
-        tally[level] = kept
-        kept += here
-        level -= 1
-    if crowd > _CROWD:
-        tally[lowest : highest + 1] = 0
-        _top_by_heap(a, size, values, places)
-        return
-    for i in range(a.shape[0]):
-        belongs = _class_of(a[i])
-        if belongs > level:
-            at = tally[belongs]
-            tally[belongs] += 1
-            values[at] = a[i]
-            places[at] = i
-    tally[lowest : highest + 1] = 0
-    for b in range(1, kept):
-        value = values[b]
-        place = places[b]
-        at = b
-        while at > 0 and values[at - 1] < value:
-            values[at] = values[at - 1]
-            places[at] = places[at - 1]
-            at -= 1
-        values[at] = value
-        places[at] = place
+    for i in range(bits.shape[0]):
+        # Written always, kept sometimes: a branch would be guessed wrong.
+        values[kept], places[kept] = bits[i], i
+        tie = bits[i] == edge
+        kept += (bits[i] > edge) | (tie & (spare > 0))
+        spare -= tie
+
+
+@compiled
+def _top(bits, size, values, places, equals, order):
+    """The places of the `size` largest in order, equal ones by lowest index.
+
+    The smallest of them is found by halving, the rank of each by counting those above it: both are
+    vector code, as no sorting is.
+    """
+    edge = bits.dtype.type(_edge(bits, size))
+    spare = size - _at_least(bits, bits.dtype.type(edge + 1))
+    _take(bits, edge, spare, values, places)
+    wide = (size + _LANES - 1) // _LANES * _LANES
+    values[size:wide] = edge  # above none
+    equals[:size] = 0
+    for b in range(size):
+        rank = _at_least(values[:wide], bits.dtype.type(values[b] + 1))
+        order[rank + equals[rank]] = places[b]
+        equals[rank] += 1
 
 
 @compiled
@@ -170,18 +139,17 @@ def select(weights, visible, everything, top_ns, spans, places, hidden_weight, s
     `hidden_weight` marks rows that have weight where they may not look.
     """
     keys = weights.shape[1]
-    tally, order = np.zeros(_CLASSES, np.int32), np.empty(keys, np.int32)
-    room = np.empty((2, keys), weights.dtype)
+    room = np.full((2, keys + _LANES), as_bits(weights.dtype.type(0.0)))
+    ranks = np.empty((3, keys + 1), np.int32)
     given = weights, visible, everything, top_ns
-    _rows(given, tally, room, order, spans, places, hidden_weight, (start, stop))
+    _rows(given, room[0], room[1], ranks, spans, places, hidden_weight, (start, stop))
 
 
 @compiled
-def _rows(given, tally, room, order, spans, places, hidden_weight, which):
+def _rows(given, bits, values, ranks, spans, places, hidden_weight, which):
     weights, visible, everything, top_ns = given
     keys = weights.shape[1]
     infinite = as_bits(weights.dtype.type(math.inf))
-    a, values = room[0], room[1]
     for row in range(*which):
         seen = visible[row % visible.shape[0]]
         span = spans[row]
@@ -189,29 +157,17 @@ def _rows(given, tally, room, order, spans, places, hidden_weight, which):
         first, last, n = span_of(seen)
         if n == 0:
             continue
-        alpha = weights[row]
-        whole = n == last - first
-        hidden_weight[row] = _weighs_hidden(alpha, seen)
+        hidden_weight[row] = _weighs_hidden(weights[row], seen)
         if everything:
             first, last, n = 0, keys, keys
-        width = last - first
-        for i in range(width):
-            a[i] = alpha[first + i]
-        if not whole or everything:
-            for i in range(width):
-                if not seen[first + i]:
-                    a[i] = 0.0
-        if _largest_magnitude(a[:width]) >= infinite:
+        own = bits[: last - first]
+        if _load(weights[row, first:last], seen[first:last], everything, own) >= infinite:
             continue
         span["first"], span["end"], span["n"] = first, last, n
         asked = largest_asked(top_ns, n, everything)
         if asked == 0:
             continue
-        if n < width:
-            for i in range(width):
-                if not seen[first + i]:
-                    a[i] = -math.inf
         size = top_ns[asked - 1]
-        _top(a[:width], size, tally, values, order)
+        _top(own, size, values, ranks[0], ranks[1], ranks[2])
         for b in range(size):
-            places[row, b] = order[b]
+            places[row, b] = ranks[2, b]

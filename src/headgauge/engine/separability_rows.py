@@ -7,6 +7,8 @@ common to both, would take the digits of small weights with it.
 
 import math
 
+import numpy as np
+
 from headgauge.engine.bits import from_ordered, ordered
 from headgauge.engine.exponential_rows import exp_of_minus
 from headgauge.engine.loading_rows import difference2
@@ -17,6 +19,7 @@ from headgauge.theory.normalization.separability import GUARD
 # float64, theory's own rounding included.
 ROUNDING = 1e-12
 _SINGLE = 2.0**-24
+_SOME = 64  # keys that are looked at together
 
 
 @fused
@@ -28,6 +31,16 @@ def _least(gram_row, norms2, stop):
     return from_ordered(least)
 
 
+@fused
+def _within(gram_row, norms2, edge, rounding, begin, end):
+    """How many j have ‖x_j‖² − 2⟨x_i, x_j⟩ within rounding of the edge, at most."""
+    count = np.int32(0)
+    for j in range(np.uint64(begin), np.uint64(end)):
+        apart = norms2[j] - (gram_row[j] + gram_row[j])
+        count = np.int32(count + np.int32(apart <= edge + rounding * norms2[j]))
+    return count
+
+
 @compiled
 def nearest_before(vectors, gram, base, norms2, rounding, places, squares, start, stop):
     """For every key the nearest one before it, and the square of its distance.
@@ -35,6 +48,7 @@ def nearest_before(vectors, gram, base, norms2, rounding, places, squares, start
     `gram` has the rows from key `base` on. Its products, wrong by `rounding` of the squares, only
     say which keys can be the nearest; those are compared by their vectors.
     """
+    real = gram.dtype.type
     for at in range(start, stop):
         i = base + at
         places[i] = -1
@@ -44,15 +58,20 @@ def nearest_before(vectors, gram, base, norms2, rounding, places, squares, start
         least = float(_least(gram[at], norms2, i))
         own = float(norms2[i])
         edge = least + 2.0 * rounding * (3.0 * own + 2.0 * max(own + least, 0.0))
-        for j in range(i):
-            other = float(norms2[j])
-            if other - 2.0 * gram[at, j] <= edge + rounding * other:
-                squared = difference2(1.0, vectors[i], 1.0, vectors[j])
-                if squared < squares[i]:
-                    squares[i] = squared
-                    places[i] = j
-                if squared == 0.0:
-                    break
+        wide = edge + rounding * abs(edge)  # so that single precision leaves nobody out
+        for begin in range(0, i, _SOME):
+            end = min(begin + _SOME, i)
+            if not _within(gram[at], norms2, real(wide), real(2.0 * rounding), begin, end):
+                continue
+            for j in range(begin, end):
+                other = float(norms2[j])
+                if other - 2.0 * gram[at, j] <= edge + rounding * other:
+                    squared = difference2(1.0, vectors[i], 1.0, vectors[j])
+                    if squared < squares[i]:
+                        squares[i] = squared
+                        places[i] = j
+            if squares[i] == 0.0:
+                break
 
 
 @compiled
