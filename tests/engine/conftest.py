@@ -136,6 +136,8 @@ def literal(
     # s is a sum too: where it cancels, its last digit depends on the processor.
     ball = s + near + 2**-52 * (y * chosen).sum(-1) / within
     ratio = torch.where(r > 0, xi.sum(-1) / (n * r), 0.0)
+    # x̄ is one too, by a product whose order of terms is the processor's.
+    lower = summed + 2**-52 * y.sum(-1) / within
     # A count whose decisions may hang on rounding: free where one does.
     margin = within * (ball[:, None] + xi.amax(-1, keepdim=True))
     hangs = (((xi - r[:, None]).abs() <= margin) & chosen).any(-1)
@@ -148,7 +150,7 @@ def literal(
         "expected_upper": appendix + e_upper,
         "bound_printed": longest,
         "bound_centroid": longest,
-        "bound_lower": summed,
+        "bound_lower": lower,
         "bound_upper": summed + upper,
         "radius": ball,
         "separable_count": 0 * ball,
