@@ -187,14 +187,23 @@ def over_rows(kernel: Callable[..., Any], rows: int, entries: int, *arguments: A
         kernel(*arguments, 0, rows)
         return
     # Several pieces per worker, the last first: under a causal mask those are the expensive ones.
-    edges = np.linspace(0, rows, 4 * workers + 1).astype(int)
-    # Kept from call to call: starting threads costs half a millisecond, some heads take ten.
-    if workers not in _pools:
-        _pools.setdefault(workers, ThreadPoolExecutor(workers, "headgauge"))
-    jobs = [
-        _pools[workers].submit(kernel, *arguments, int(start), int(stop))
-        for start, stop in reversed(list(itertools.pairwise(edges)))
-    ]
-    wait(jobs)  # all of them, before an error lets go of the arrays
+    edges = np.linspace(0, rows, 4 * workers + 1).astype(int).tolist()
+    pieces = reversed(list(itertools.pairwise(edges)))
+
+    def work() -> None:
+        for start, stop in pieces:  # each goes to whoever comes first
+            kernel(*arguments, start, stop)
+
+    # Kept from call to call: starting threads costs half a millisecond, some heads take ten. To
+    # hand over work costs a thirtieth of that, so that it is done once for a helper.
+    helpers = workers - 1
+    if helpers not in _pools:
+        _pools.setdefault(helpers, ThreadPoolExecutor(helpers, "headgauge"))
+    jobs = [_pools[helpers].submit(work) for _ in range(helpers)]
+    try:
+        work()
+    finally:  # before an error lets go of the arrays
+        jobs = [job for job in jobs if not job.cancel()]
+        wait(jobs)
     for job in jobs:
         job.result()

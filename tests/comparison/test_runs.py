@@ -369,3 +369,19 @@ def test_names_tell_runs_apart(scans: Scans, folder: Path, tmp_path: Path) -> No
     assert names == [f"{folder.name}/step0", f"{tmp_path.name}/step0"]
     loose = [replace(scans[name], folder=None) for name in ("step0", "step1")]
     assert headgauge.compare(*loose).sides() == ["LlamaForCausalLM", "LlamaForCausalLM (2)"]
+
+
+def test_a_run_of_some_rows_stands_beside_one_of_all() -> None:
+    """The same model and windows: what is told of their difference is what was drawn."""
+    model: Any = case("llama", "sdpa").model
+    with shapes_unchecked():
+        whole, some = (headgauge.scan(model, tokens(), rows=rows, **SIZES) for rows in (None, 12))
+        found = headgauge.compare(whole, some)
+    for measure in ("entropy", "separability"):
+        own = rows(found.differences(), measure)
+        apart = by_window(some, measure) - by_window(whole, measure)
+        np.testing.assert_allclose(own["difference"], apart.mean(0), atol=1e-12)
+        assert np.abs(apart).max() > 0
+    (note,) = found.manifest["notes"]
+    assert "query rows of a window: all in" in note
+    assert ", 12 in" in note

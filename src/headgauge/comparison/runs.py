@@ -209,8 +209,13 @@ def _identity(sides: Sequence[Side], asked: CompareOptions) -> dict[str, Any]:
 
 
 def _notes(sides: Sequence[Side]) -> list[str]:
-    """What each run has to say of itself."""
-    return [f"{side.name}: {line}" for side in sides for line in side.scan.manifest["notes"]]
+    """What each run has to say of itself, and whether they measured different rows."""
+    notes = [f"{side.name}: {line}" for side in sides for line in side.scan.manifest["notes"]]
+    rows = {side.name: side.scan.manifest["settings"].get("rows") or "all" for side in sides}
+    if len(set(rows.values())) > 1:
+        told = ", ".join(f"{count} in {name}" for name, count in rows.items())
+        notes.append(f"query rows of a window: {told}; differences have in them which were drawn")
+    return notes
 
 
 def _table(name: str, rows: list[dict[str, Any]] | pl.DataFrame) -> pl.DataFrame:

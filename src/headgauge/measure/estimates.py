@@ -49,7 +49,8 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     if lengths:  # the first window is read the other way too
         passes += [len(unit.other) for unit in plan.units if unit.other is not None]
     seen = 0.5 if facts.kind == "decoder" else 1.0  # of the entries of an attention matrix
-    entries = heads * seen * sum(length * length for length in lengths)
+    queries = [min(settings.rows or length, length) for length in lengths]
+    entries = heads * seen * sum(a * b for a, b in zip(lengths, queries, strict=True))
     seconds = sum(_pass_flops(plan, length) for length in passes) / _forward_rate(plan)
     # Under a rule all is measured twice: on the original's logits and inside the swapped model.
     ways = 1 + 2 * len(task.rules)
@@ -60,7 +61,7 @@ def estimate(plan: Plan, jobs: int = 1, left: int | None = None) -> Estimate:
     curves = sum(len(request.top_ns) for request in task.curves) * CURVE_BYTES
     samples = settings.sample_rows * settings.sample_keys * _SAMPLE_BYTES
     depth = task.depth * (facts.layers + 1) * _DEPTH_BYTES
-    rows = heads * sum(lengths) * _ROW_BYTES * settings.keep_rows
+    rows = heads * sum(queries) * _ROW_BYTES * settings.keep_rows
     tables = len(lengths) * (ways * heads * (HEAD_BYTES + curves + samples) + depth) + rows
     return Estimate(seconds / jobs, memory, tables + _FIGURE_BYTES)
 

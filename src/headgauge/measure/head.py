@@ -25,7 +25,7 @@ from headgauge.measure.placed import PlacedRule
 from headgauge.measure.requests import OFF_SINK, CurveRequest, RowRequest, spread_rows
 from headgauge.measure.roles import Surroundings
 from headgauge.measure.row_sample import CurveMeans, RowSample
-from headgauge.measure.samples import Sampler
+from headgauge.measure.samples import Sampler, Shown, sample_table
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs.schema import TABLES, QueryRow, frame_schema
 
@@ -43,7 +43,7 @@ class HeadCurves:
 
 @dataclass(eq=False)
 class Gathered:
-    """Parts of tables by their names, which are rows, frames or curves, and seconds by phase."""
+    """Parts of tables by their names (rows, frames, curves, samples), and seconds by phase."""
 
     parts: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -59,6 +59,8 @@ class Gathered:
         parts, schema = self.parts[name], frame_schema(TABLES[name], errors)
         if parts and isinstance(parts[0], HeadCurves):
             return _curve_table(parts, schema)
+        if parts and isinstance(parts[0], Shown):
+            return sample_table(parts, schema)
         if parts and isinstance(parts[0], pl.DataFrame):
             return pl.concat(parts)
         return pl.DataFrame(parts, schema=schema)

@@ -39,7 +39,7 @@ class JudgedRows:
     def measure(self, block: models.RowBlock) -> None:
         """Add the rows of a block, which has the rule's weights."""
         placed, seen, weights = self.request.placed, block.visible, block.weights
-        self._visible.append(seen.sum(-1).cpu().numpy())
+        self._visible.append(block.counts.cpu().numpy())
         logits, size = block.logits, None
         if placed is not None:
             rule = placed.at(block.call.layer, block.head)

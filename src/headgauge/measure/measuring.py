@@ -150,14 +150,17 @@ class Measurer:
 
     def _measuring(self, call: models.ObservedCall, heads: Sequence[Head]) -> Iterator[list[Work]]:
         """The work of a layer in the pieces whose Gram matrices may be held together."""
+        sample = self._sample(call.queries)
+        if sample is not None:
+            yield from self._sampled(call, heads, sample) if heads else ()
+            return
         small = self._small(call)
         before: list[Work] = []
         together: list[Work] = []
         # With the first vectors, where there are any.
         judged = self.task.row_requests if self.task.judged else ()
         if judged and not self._requests:
-            parts = self._parts(call, heads)
-            yield [partial(_measured, part, self.settings, (), None, judged) for part in parts]
+            yield [partial(_measured, head, self.settings, (), None, judged) for head in heads]
         for kind, requests in self._requests.items():
             for group, members in groupby(heads, partial(self._group, call, kind[0])):
                 vectors = self._finite(call, kind[0], group)
@@ -165,8 +168,8 @@ class Measurer:
                 if vectors is not None:
                     geometry = self._geometry(call, kind, group, vectors, small)
                 work = [
-                    partial(_measured, part, self.settings, requests, geometry, judged)
-                    for part in self._parts(call, list(members))
+                    partial(_measured, head, self.settings, requests, geometry, judged)
+                    for head in members
                     if geometry is not None or judged
                 ]
                 if small:
@@ -181,20 +184,30 @@ class Measurer:
         if small:
             yield [*before, *together]
 
-    def _parts(
-        self, call: models.ObservedCall, heads: Sequence[Head]
-    ) -> Sequence[Head] | list[SampledHeads]:
-        """What is measured as one piece of work: a head, or two of which some rows are."""
-        sample = self._sample(call.queries)
-        if sample is None:
-            return heads
-        # Those that read the same values, which what they look at is measured with.
-        groups = (list(own) for _, own in groupby(heads, lambda head: call.kv_head(head.head)))
-        return [
-            SampledHeads(call, own[at : at + 2], sample)
-            for own in groups
-            for at in range(0, len(own), 2)
-        ]
+    def _sampled(
+        self, call: models.ObservedCall, heads: Sequence[Head], sample: RowSample
+    ) -> Iterator[list[Work]]:
+        """That of a layer of which some rows are measured: all heads at once, on all threads."""
+        together, small = SampledHeads(call, heads, sample), self._small(call)
+        ready: list[Work] = []
+        if self.task.judged:
+            ready.append(partial(together.judge, self.settings.keep_rows))
+        for kind, requests in self._requests.items():
+            curves: list[Work] = []
+            for group, members in groupby(heads, partial(self._group, call, kind[0])):
+                vectors = self._finite(call, kind[0], group)
+                if vectors is None:
+                    continue
+                geometry = self._geometry(call, kind, group, vectors, small)
+                ready.append(geometry.ready)
+                curves.append(partial(together.curves, list(members), requests, geometry.geometry))
+                if not small:
+                    yield ready
+                    yield curves
+                    ready, curves = [], []
+            yield ready
+            yield curves
+            ready = []
 
     def _group(self, call: models.ObservedCall, kind: str, head: Head) -> int:
         """Which of the call's sets of vectors is the head's: values have one per KV head."""
@@ -237,8 +250,8 @@ class Measurer:
         workers = self.settings.threads if _on_cpu(call) else 1
         began = time.perf_counter()
         with one_thread():
-            if workers == 1:
-                done = [_without_graph(piece) for piece in pieces]
+            if workers == 1 or len(pieces) < 2:
+                done = [_without_graph(piece, workers) for piece in pieces]
             else:
                 # Where the heads do not come out even, the last ones would run alone.
                 odd = sum(not _readies(piece) for piece in pieces) % workers
@@ -280,14 +293,14 @@ class _Vectors:
 
 
 def _measured(
-    part: Head | SampledHeads,
+    head: Head,
     settings: UnitSettings,
     requests: Sequence[CurveRequest],
     vectors: _Vectors | None,
     judged: Sequence[RowRequest],
 ) -> Gathered:
     geometry = None if vectors is None else vectors.geometry()
-    return part.measure(settings, requests, geometry, judged)
+    return head.measure(settings, requests, geometry, judged)
 
 
 def _readies(piece: Work) -> bool:

@@ -82,11 +82,11 @@ class Surroundings:
             return found
         made = self.call.output[0, :, head].cpu().double() if made is None else made
         seen = some if isinstance(some, slice) else torch.from_numpy(some)
-        outputs = made[seen]
-        found |= self.of_outputs(head, outputs)
-        shares = self.shares(head, outputs, seen)
+        outputs = made[seen][None]
+        found |= self.of_outputs([head], outputs)[0]
+        shares = self.shares([head], outputs, seen)
         if shares is not None:
-            found["contribution"] = _means(shares[None], [True])[0]
+            found["contribution"] = _means(shares, [True])[0]
         return found
 
     def outputs(
@@ -97,27 +97,34 @@ class Surroundings:
             return None
         return self.call.output[0, places][:, [*heads]].transpose(0, 1).cpu().double()
 
-    def of_outputs(self, head: int, outputs: Float[Tensor, "rows dim"]) -> dict[str, float | None]:
-        """What is no mean over rows: of a head's values, and of what it puts out."""
+    def of_outputs(
+        self, heads: Sequence[int], outputs: Float[Tensor, "heads rows dim"]
+    ) -> list[dict[str, float | None]]:
+        """What is no mean over rows: of heads' values, and of what they put out."""
         assert self.lengths is not None
-        lengths = self.lengths[self.call.kv_head(head)].numpy()
-        middle = float(np.median(lengths))
-        found = {"first_value_ratio": float(lengths[0]) / middle if middle > 0 else None}
+        found: list[dict[str, float | None]] = []
         # Of the small matrix OᵀO: its trace and its largest eigenvalue.
-        squares = torch.linalg.eigvalsh(outputs.T @ outputs).tolist()
-        if squares[-1] > 0:
-            found["output_stable_rank"] = math.fsum(squares) / squares[-1]
+        squares = torch.linalg.eigvalsh(outputs.mT @ outputs).tolist()
+        for head, own in zip(heads, squares, strict=True):
+            lengths = self.lengths[self.call.kv_head(head)].numpy()
+            middle = float(np.median(lengths))
+            found.append({"first_value_ratio": float(lengths[0]) / middle if middle > 0 else None})
+            if own[-1] > 0:
+                found[-1]["output_stable_rank"] = math.fsum(own) / own[-1]
         return found
 
     def shares(
-        self, head: int, outputs: Float[Tensor, "rows dim"], which: Shaped[Tensor, "picked"] | slice
-    ) -> Float[np.ndarray, "rows"] | None:
-        """What a head adds at some queries beside the length of their stream; None where that is
+        self,
+        heads: Sequence[int],
+        outputs: Float[Tensor, "heads rows dim"],
+        which: Shaped[Tensor, "picked"] | slice,
+    ) -> Float[np.ndarray, "heads rows"] | None:
+        """What heads add at some queries beside the length of their stream; None where that is
         not known."""
         if self.stream is None or self.factor is None or self.products is None:
             return None
         # ‖oW‖² = o(WWᵀ)oᵀ: one small matrix instead of a vector of the stream's width a row.
-        squares = ((outputs @ self.products[head]) * outputs).sum(-1).clamp(min=0.0)
+        squares = ((outputs @ self.products[[*heads]]) * outputs).sum(-1).clamp(min=0.0)
         with np.errstate(divide="ignore", invalid="ignore"):  # a stream of zeros
             return abs(self.factor) * squares.sqrt().numpy() / self.stream[which].numpy()
 

@@ -111,6 +111,10 @@ class AttentionCall(Attention, ObservedCall):
 
     @cached_property
     def finite(self) -> list[bool]:
+        # Of numbers that are all finite the sum is too, unless it overflows; it costs a fifth.
+        sums = [each.sum() for each in (self.output, self.query, self.key, self.value)]
+        if bool(torch.stack(sums).isfinite().all()):
+            return [True] * self.heads
         # Some versions of sdpa make zeros of queries and keys that are NaN.
         made = self.output.isfinite().all(-1).flatten(0, 1).all(0)
         query, key, value = (
@@ -235,6 +239,15 @@ class RowBlock:
         if isinstance(self.call, AttentionCall):
             return self._own.visible[0, 0].expand(shape)
         return self._through_mask[:, : self.reach].expand(shape)
+
+    @cached_property
+    def counts(self) -> Int[Tensor, "rows"]:
+        """How many keys each row sees."""
+        call = self.call
+        if isinstance(call, AttentionCall) and call.mask is None:  # the same in every head
+            every = call.lengths[0, 0].expand(call.queries)
+            return every[self.start : self.stop].long()
+        return self.visible.sum(-1)
 
     @cached_property
     def dead(self) -> Bool[Tensor, "rows"]:
