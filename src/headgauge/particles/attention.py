@@ -17,6 +17,7 @@ from torch import Tensor
 
 from headgauge.errors import InputError
 from headgauge.normalizers import Normalizer
+from headgauge.products import batched, times
 
 WEIGHTS = ("identity", "random", "layers")
 
@@ -88,8 +89,13 @@ class Attention:
         """None for the identity."""
         return None if self.weights.identity else self.weights.at(time, dtype)
 
-    def pattern(self, logits: Float[Tensor, "batch *h n n"]) -> Float[Tensor, "batch *h n n"]:
-        """w from the logits, β included. Every row sees a key: its own."""
+    def pattern(
+        self,
+        logits: Float[Tensor, "batch *h n n"],
+        out: Float[Tensor, "batch *h n n"] | None = None,
+    ) -> Float[Tensor, "batch *h n n"]:
+        """w from the logits, β included; `out` is room that softmax may use. Every row sees a key:
+        its own."""
         n = logits.shape[-1]
         seen = None
         if self.causal:
@@ -98,7 +104,7 @@ class Attention:
             return self.rule(logits, seen)
         if seen is not None:
             logits = logits.masked_fill(~seen, -torch.inf)
-        return torch.softmax(logits, -1)
+        return torch.softmax(logits, -1, out=out)
 
     def output(
         self, directions: Float[Tensor, "batch n d"], matrices: Projections | None
@@ -106,20 +112,20 @@ class Attention:
         """A of every token, under what `self.matrices` gave."""
         beta = self.beta.to(directions.dtype)[:, None, None]
         if self.heads == 1:
-            left = directions if matrices is None else directions @ matrices.query_key
-            weights = self.pattern(beta * (left @ directions.mT))
-            mixed = weights @ directions
-            return mixed if matrices is None else mixed @ matrices.value.mT
+            left = directions if matrices is None else times(directions, matrices.query_key)
+            weights = self.pattern(beta * batched(left, directions.mT))
+            mixed = batched(weights, directions)
+            return mixed if matrices is None else times(mixed, matrices.value.mT)
         if directions.shape[-1] % self.heads:
             dim = directions.shape[-1]
             raise InputError(f"{dim} dimensions cannot be split among {self.heads} heads")
         parts = [directions] * 3
         if matrices is not None:
             three = matrices.query, matrices.key, matrices.value
-            parts = [directions @ matrix.mT for matrix in three]
+            parts = [times(directions, matrix.mT) for matrix in three]
         query, key, value = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts)
-        weights = self.pattern(beta[..., None] * (query @ key.mT))
-        return (weights @ value).transpose(1, 2).reshape(directions.shape)
+        weights = self.pattern(beta[..., None] * batched(query, key.mT))
+        return batched(weights, value).transpose(1, 2).reshape(directions.shape)
 
 
 @lru_cache(maxsize=2)

@@ -14,16 +14,31 @@ symmetric to the last bit, so every step is on the sphere without a projection.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge import kernels
 from headgauge.errors import InputError
+from headgauge.particles import gap_rows
 from headgauge.particles.attention import Attention
 from headgauge.particles.schemes import Scheme, SchemeBatch
-from headgauge.particles.systems import Scalars, Seen, States, Swarm, check_batch
+from headgauge.particles.systems import (
+    Changes,
+    Method,
+    Scalars,
+    Seen,
+    Some,
+    States,
+    Step,
+    Swarm,
+    check_batch,
+)
+from headgauge.products import batched
 from headgauge.theory.dynamics.schemes import TINY
 
 
@@ -32,6 +47,7 @@ class InnerProducts(Swarm):
     """Gaps and radii; errors of gaps count as shares of `floor` once the widest is below it."""
 
     floor: float = 0.0
+    _held: dict[Any, list[Tensor]] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
     def of(
@@ -53,6 +69,52 @@ class InnerProducts(Swarm):
     def gaps(self, state: States) -> Float[Tensor, "batch n n"]:
         return state[:, : self.tokens**2].unflatten(1, (self.tokens, self.tokens))
 
+    def compiled(self, dtype: torch.dtype, state: States) -> bool:
+        """Whether steps are made by compiled rows: under softmax over all tokens, in single
+        precision, by gains that are no more than a power of ‖A‖ at a time."""
+        plain = self.attention.rule is None and not self.attention.causal
+        told = plain and dtype == torch.float32 and state.dtype == torch.float64
+        return told and kernels.serves(state) and self.schemes.divided is not None
+
+    def step(
+        self,
+        method: Method,
+        time: Scalars,
+        size: Scalars,
+        state: States,
+        slope: States,
+        changes: Changes,
+    ) -> Step | None:
+        if not self.compiled(slope.dtype, state):
+            return None
+        divided, (batch, m), n = self.schemes.divided, state.shape, self.tokens
+        assert divided is not None
+        share, grows = self.schemes.powers(time + torch.tensor(method.shares)[:, None] * size)
+        # Its memory begins where cache lines do, which what a kernel asks for may not.
+        shapes = (m,), (m,), (n, n), (gap_rows.ROWS + 1, n + gap_rows.LINE), (gap_rows.ROWS, n)
+        room = tuple(each.numpy() for each in self._room(slope, *shapes))
+        end, new = torch.empty_like(state), torch.empty_like(slope)
+        sizes = state.new_empty(batch, 3)
+        coefficients = tuple(each.astype(np.float32) for each in (method.rows, method.error))
+        gains = share.numpy(), divided.numpy(), grows.numpy()
+        steps, beta = (each.float().numpy() for each in (size, self.attention.beta))
+        given = (each.contiguous().numpy() for each in (state, slope, changes))
+        out = end.numpy(), new.numpy(), sizes.numpy()
+        arguments = *given, coefficients, steps, gains, beta, room, out
+        kernels.over_rows(gap_rows.steps, batch, changes.numel(), *arguments)
+        return Step(end, new, self._size(*sizes.unbind(1)))
+
+    def within(
+        self, which: Some, weights: Float[Tensor, "some changes"], before: States, changes: Changes
+    ) -> Float[Tensor, "some m"] | None:
+        if not self.compiled(changes.dtype, before):
+            return None
+        seen, size = before.new_empty(len(which), before.shape[1]), before.shape[1:]
+        (room,) = self._room(changes[0], size)
+        given = (each.contiguous().numpy() for each in (before, changes, weights, which, room))
+        kernels.over_rows(gap_rows.within, len(which), seen.numel(), *given, seen.numpy())
+        return seen
+
     def field(self, time: Scalars, state: States) -> States:
         gaps = self.gaps(state)
         met, own, norm, radial, _ = self._attend(gaps)
@@ -73,9 +135,11 @@ class InnerProducts(Swarm):
         softmax = self.attention.rule is None
         # Softmax does not see the β that all logits of a row share; the others do.
         beta = self.attention.beta.to(gaps.dtype)[:, None, None]
-        logits = -beta * (gaps if softmax else gaps - 1)
-        weights = self.attention.pattern(logits)
-        met = weights @ gaps
+        # Memory that is asked for anew costs as much as what is put into it.
+        first, second = self._room(gaps, gaps.shape[1:], gaps.shape[1:])
+        logits = torch.mul(gaps, -beta, out=first) if softmax else -beta * (gaps - 1)
+        weights = self.attention.pattern(logits, out=second)
+        met = batched(weights, gaps)
         own = met.diagonal(dim1=-2, dim2=-1)
         total = torch.ones_like(own) if softmax else weights.sum(-1)
         spread = torch.linalg.vecdot(weights, met)
@@ -83,6 +147,13 @@ class InnerProducts(Swarm):
         # ‖A‖² − ⟨θ, A⟩² without what the two share: it is as small as the gaps.
         across = (2 * total * own - own.square() - spread).clamp_min(0).sqrt()
         return met, own, norm, total - own, across
+
+    def _room(self, like: Tensor, *shapes: tuple[int, ...]) -> list[Tensor]:
+        """For so many tensors, the same at every call; where nothing was put there are zeros."""
+        key = len(like), like.dtype, shapes
+        if key not in self._held:
+            self._held[key] = [like.new_zeros(len(like), *shape) for shape in shapes]
+        return self._held[key]
 
     def see(self, time: float, state: States) -> Seen:
         gaps, radius = self.gaps(state), self.radius(state)
@@ -93,7 +164,10 @@ class InnerProducts(Swarm):
 
     def size(self, error: States, state: States) -> Scalars:
         """As a share of the swarm's widest gap, so that the digits last through a collapse."""
-        widest = self.gaps(state).abs().amax((-2, -1)).clamp_min(max(self.floor, TINY))
-        off = self.gaps(error).abs().amax((-2, -1)) / widest
+        widest = self.gaps(state).abs().amax((-2, -1))
+        off = self.gaps(error).abs().amax((-2, -1))
         longer = (self.radius(error) / self.radius(state)).abs().amax(-1)
-        return torch.maximum(off, longer)
+        return self._size(off, widest, longer)
+
+    def _size(self, off: Scalars, widest: Scalars, longer: Scalars) -> Scalars:
+        return torch.maximum(off / widest.clamp_min(max(self.floor, TINY)), longer)

@@ -9,8 +9,10 @@ direction, so projecting costs no evaluation.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -18,9 +20,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from headgauge import kernels
 from headgauge.errors import InputError
 from headgauge.particles.systems import Scalars, Some, States, System
-from headgauge.particles.tableaus import EIGHTH, FIFTH, Tableau, combine
+from headgauge.particles.tableaus import EIGHTH, FIFTH, Fifth, Tableau, combine
+from headgauge.threads import one_thread
 
 LOOSE = 1e-6  # from here on the method of order 5 is cheaper
 SINGLE = 1e-5  # from here on single precision will do for a stage
@@ -50,12 +54,25 @@ def integrate(
     if asked[0] == 0:
         saved(0, torch.arange(len(state), device=state.device), state)
     step = torch.full_like(state[:, 0], 1e-2 * min(asked[-1], 1.0))
-    for start, stop in pairwise((0.0, *system.breaks(asked[-1]), asked[-1])):
-        if stop > start:
-            within = [(place, at) for place, at in enumerate(asked) if start < at <= stop]
-            here = system.between(start, stop, working)
-            slope = here.field(torch.full_like(step, start), state.to(working))
-            state, step = run.segment(here, state, slope, step, (start, stop), within)
+    with _threads(system.compiled(working, state)):
+        for start, stop in pairwise((0.0, *system.breaks(asked[-1]), asked[-1])):
+            if stop > start:
+                within = [(place, at) for place, at in enumerate(asked) if start < at <= stop]
+                here = system.between(start, stop, working)
+                slope = here.field(torch.full_like(step, start), state.to(working))
+                state, step = run.segment(here, state, slope, step, (start, stop), within)
+
+
+@contextmanager
+def _threads(compiled: bool) -> Iterator[None]:
+    """Where steps are compiled rows on threads of their own, torch has one: its others would spin
+    beside them."""
+    if not compiled:
+        yield
+        return
+    workers = torch.get_num_threads()
+    with one_thread(), kernels.helped(workers):
+        yield
 
 
 def states_at(
@@ -102,9 +119,12 @@ class _Run:
             good, step = self._judge(trial, step, last)
             arrived = torch.where(last, torch.full_like(time, stop), time + size)
             self._save(trial, good, arrived, alive, within)
-            state = torch.where(good[:, None], system.project(trial.state), state)
-            slope = torch.where(good[:, None], trial.slope, slope)
-            time = torch.where(good, arrived, time)
+            if bool(good.all()):  # which is usual, and copies nothing
+                state, slope, time = system.project(trial.state), trial.slope, arrived
+            else:
+                state = torch.where(good[:, None], system.project(trial.state), state)
+                slope = torch.where(good[:, None], trial.slope, slope)
+                time = torch.where(good, arrived, time)
             done = good & last
             if bool(done.any()):
                 final[alive[done]], final_step[alive[done]] = state[done], step[done]
@@ -126,7 +146,7 @@ class _Run:
         """Which steps are good, and how long each trajectory's next one is."""
         size = trial.size
         # Where the field overflows there is no error to speak of: try a shorter step.
-        error = (trial.error() / self.tolerance).to(size.dtype).nan_to_num(math.inf, math.inf)
+        error = (trial.error / self.tolerance).to(size.dtype).nan_to_num(math.inf, math.inf)
         good = error <= 1
         stuck = size <= _SMALLEST * (1 + trial.time)
         if bool((stuck & ~(good & last)).any()):
@@ -170,25 +190,28 @@ class _Trial:
     ) -> None:
         self.tableau, self.system = tableau, system
         self.time, self.size, self.before = time, size, state
-        self._base, self._step = state.to(slope.dtype), size.to(slope.dtype)[:, None]
+        self._prepared = not tableau.extra
         stages = tableau.stages
         self.changes = slope.new_empty(stages + 1 + len(tableau.extra), *state.shape)
+        if tableau.whole is not None:
+            step = system.step(tableau.whole, time, size, state, slope, self.changes)
+            if step is not None:
+                self.state, self.slope, self.error = step
+                return
+        self._base, self._step = state.to(slope.dtype), size.to(slope.dtype)[:, None]
         self.changes[0] = self._step * slope
         for stage in range(1, stages):
             self._stage(stage, tableau.a[stage][:stage], tableau.c[stage])
         self.state = state + combine(tableau.b, self.changes).to(state.dtype)
-        self.slope = system.field(time + size, self.state.to(slope.dtype))
+        reached = self.state.to(slope.dtype)
+        self.slope = system.field(time + size, reached)
         self.changes[stages] = self._step * self.slope
-        self._prepared = not tableau.extra
+        self.error = tableau.error(self.changes, partial(system.size, state=reached))
 
     def _stage(self, stage: int, row: np.ndarray, share: float) -> None:
         point = combine(row, self.changes, self._base)
         slope = self.system.field(self.time + share * self.size, point)
         torch.mul(slope, self._step, out=self.changes[stage])
-
-    def error(self) -> Scalars:
-        state = self.state.to(self.changes.dtype)
-        return self.tableau.error(self.changes, lambda error: self.system.size(error, state))
 
     def at(self, which: Some, time: float) -> Float[Tensor, "some m"]:
         """The states of some trajectories at a time within their step."""
@@ -196,12 +219,19 @@ class _Trial:
             for extra, (row, share) in enumerate(self.tableau.extra):
                 self._stage(self.tableau.stages + 1 + extra, row, share)
             self._prepared = True
+        if isinstance(self.tableau, Fifth):
+            share = ((time - self.time[which]) / self.size[which]).to(self.changes.dtype)
+            weights = self.tableau.weights(share)
+            seen = self.system.within(which, weights, self.before, self.changes)
+            if seen is not None:
+                return seen
         if self.before.shape[1] < _LONG:
             return self._dense(which, time)
         # Picking rows would copy all their stages; a slice does not.
         return torch.cat([self._dense(slice(row, row + 1), time) for row in which.tolist()])
 
     def _dense(self, which: Some | slice, time: float) -> Float[Tensor, "some m"]:
-        share = ((time - self.time[which]) / self.size[which]).to(self.changes.dtype)
-        moved = (self.state[which] - self.before[which]).to(self.changes.dtype)
-        return self.before[which] + self.tableau.dense(self.changes[:, which], moved, share)
+        changes, before = self.changes[:, which], self.before[which]
+        share = ((time - self.time[which]) / self.size[which]).to(changes.dtype)
+        whole = (self.state[which] - before).to(changes.dtype) if self.tableau.extra else None
+        return before + self.tableau.dense(changes, whole, share)

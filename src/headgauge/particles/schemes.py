@@ -94,6 +94,30 @@ class SchemeBatch:
         """Which streams grow, where no scheme has a break."""
         return self._grows(torch.zeros(len(self.schemes), device="cpu"))
 
+    @cached_property
+    def divided(self) -> Bool[Tensor, "batch"] | None:
+        """Whose gain is f(t)/‖A‖, where every scheme's is that or f(t); else None."""
+        found = torch.empty(len(self.schemes), dtype=torch.bool)
+        norms = torch.tensor([1.0, 2.0, 0.3], dtype=torch.float64)
+        for scheme, own in self._groups:
+            for time in torch.tensor([0.1, 3.0], dtype=torch.float64):
+                gain = scheme.gain(time.expand(3), norms)
+                found[own] = divided = bool(gain[1] < gain[0])
+                if not torch.allclose(gain, gain[0] / norms if divided else gain[0].expand(3)):
+                    return None
+        return found
+
+    def powers(
+        self, times: Float[Tensor, "times batch"]
+    ) -> tuple[Float[Tensor, "times batch"], Bool[Tensor, "times batch"]]:
+        """f(t) of each gain, and whether the stream grows."""
+        share, grows = torch.empty_like(times), torch.empty_like(times, dtype=torch.bool)
+        for scheme, own in self._groups:
+            some = times[:, own]
+            share[:, own] = scheme.gain(some, torch.ones_like(some))
+            grows[:, own] = scheme.grows(some)
+        return share, grows
+
     def _grows(self, time: Float[Tensor, "batch"]) -> Bool[Tensor, "batch"]:
         grows = torch.empty_like(time, dtype=torch.bool)
         for scheme, own in self._groups:

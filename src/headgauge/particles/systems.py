@@ -8,7 +8,9 @@ Runge–Kutta stage is off the sphere, and `project` brings every step back to i
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -21,8 +23,26 @@ from headgauge.theory.dynamics.observables import gaps_of
 
 Scalars = Float[Tensor, "batch"]
 States = Float[Tensor, "batch m"]
+Changes = Float[Tensor, "stages batch m"]  # h·k of each stage; the last is that of the step's end
 PerToken = Float[Tensor, "batch n"]
 Some = Int[Tensor, "some"]  # numbers of trajectories
+
+
+class Method(NamedTuple):
+    """A tableau for whole steps: of each stage but the first the share of the step it is at and a
+    row of coefficients, the last for the step's end; and the row of the error."""
+
+    shares: tuple[float, ...]
+    rows: Float[np.ndarray, "stages stages"]
+    error: Float[np.ndarray, "changes"]
+
+
+class Step(NamedTuple):
+    """Where a step has come to, the field there, and how large its error is."""
+
+    state: States
+    slope: States
+    error: Scalars
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +56,31 @@ class System(ABC):
 
     @abstractmethod
     def field(self, time: Scalars, state: States) -> States: ...
+
+    def step(
+        self,
+        method: Method,
+        time: Scalars,
+        size: Scalars,
+        state: States,
+        slope: States,
+        changes: Changes,
+    ) -> Step | None:
+        """A whole step from a state and the field there, where that is faster; `changes` are filled
+        in. None: nothing was done, and `field` serves."""
+        return None
+
+    def within(
+        self, which: Some, weights: Float[Tensor, "some changes"], before: States, changes: Changes
+    ) -> Float[Tensor, "some m"] | None:
+        """States of some trajectories within a step that `step` made: each that before it and its
+        row of weights times its changes."""
+        return None
+
+    def compiled(self, dtype: torch.dtype, state: States) -> bool:
+        """Whether `step` makes the steps of such a state in such a precision, on threads of its
+        own."""
+        return False
 
     @abstractmethod
     def size(self, error: States, state: States) -> Scalars:

@@ -14,10 +14,9 @@ from jaxtyping import Float
 from scipy.integrate import DOP853, RK45
 from torch import Tensor
 
-from headgauge.particles.systems import Scalars, States
+from headgauge.particles.systems import Changes, Method, Scalars, States
 
 Size = Callable[[States], Scalars]
-Changes = Float[Tensor, "stages batch m"]  # h·k of each stage; the last is that of the step's end
 
 
 def combine(coefficients: np.ndarray, changes: Changes, start: States | None = None) -> States:
@@ -32,22 +31,31 @@ class Fifth:
     a, b, c = RK45.A, RK45.B, RK45.C
     stages = len(b)
     extra: tuple[tuple[np.ndarray, float], ...] = ()  # further stages, for the dense output alone
+    whole = Method((*c[1:].tolist(), 1.0), np.vstack([np.c_[a[1:], np.zeros(5)], b]), RK45.E)
 
     def error(self, changes: Changes, size: Size) -> Scalars:
         """How far the step is off, at most about."""
         return size(combine(RK45.E, changes))
 
-    def dense(self, changes: Changes, moved: States, share: Scalars) -> States:
-        """How far the state has moved at a share of the step; `moved` is the whole of it."""
+    def dense(self, changes: Changes, moved: States | None, share: Scalars) -> States:
+        """How far the state has moved at a share of the step; `moved`, the whole of it, is for the
+        other method."""
+        weights = self.weights(share)
+        if len(share) == 1:  # a product of a vector and a matrix, which is read as it lies
+            return (weights[0] @ changes[: weights.shape[1], 0])[None]
+        return (weights[:, None] @ changes[: weights.shape[1]].transpose(0, 1))[:, 0]
+
+    def weights(self, share: Scalars) -> Float[Tensor, "batch changes"]:
+        """By which `dense` multiplies the changes."""
         powers = torch.stack([share ** (power + 1) for power in range(RK45.P.shape[1])])
-        weights = torch.as_tensor(RK45.P, dtype=changes.dtype, device=changes.device) @ powers
-        return (weights.mT[:, None] @ changes[: len(weights)].transpose(0, 1))[:, 0]
+        return (torch.as_tensor(RK45.P, dtype=share.dtype, device=share.device) @ powers).mT
 
 
 class Eighth:
     order = 8
     a, b, c = DOP853.A, DOP853.B, DOP853.C
     stages = len(b)
+    whole = None
     extra = tuple(
         (row[: 13 + place], float(share))
         for place, (row, share) in enumerate(zip(DOP853.A_EXTRA, DOP853.C_EXTRA, strict=True))
@@ -59,7 +67,8 @@ class Eighth:
         whole = (fifth.square() + 0.01 * third.square()).sqrt()
         return fifth.square() / whole.clamp_min(1e-30)
 
-    def dense(self, changes: Changes, moved: States, share: Scalars) -> States:
+    def dense(self, changes: Changes, moved: States | None, share: Scalars) -> States:
+        assert moved is not None
         first, last = changes[0], changes[self.stages]
         parts = [moved, first - moved, 2 * moved - (last + first)]
         parts += [combine(row, changes) for row in DOP853.D]

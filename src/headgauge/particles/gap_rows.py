@@ -1,0 +1,256 @@
+"""Compiled: steps of Runge and Kutta's for gaps under softmax, in single precision.
+
+The field is that of `inner_products`. A state is read as it lies: row i of its gaps begins at i·n,
+its radii stand behind them. Four rows of W meet four rows of D at a time, because reading and
+writing E costs more than the sums. W is made where it is needed and kept nowhere.
+"""
+
+import math
+
+import numpy as np
+
+from headgauge.kernels import compiled, literal, summed
+from headgauge.theory.dynamics.schemes import TINY
+
+ROWS = 4  # that share a pass over D
+LINE = 16  # numbers of a cache line
+_PIECE = 4096  # numbers of a state that are added up at once
+_MAGNITUDE = np.int32(0x7FFFFFFF)  # the bits of a number but for its sign
+_MOST = np.float32(87.0)  # e^−x is a number of single precision up to here
+_PER_LN2 = np.float32(1.44269504)
+_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+
+
+@literal
+def _exp_of_minus(t):
+    """e^−t for t ≥ 0 to the last bit or two, without a call: 2^−k e^y by a series for e^y."""
+    near = _MOST if t > _MOST else t
+    k = np.int32(near * _PER_LN2 + np.float32(0.5))
+    whole = np.float32(k)
+    y = (whole * _LN2_HIGH - near) + whole * _LN2_LOW
+    p = np.float32(1.9875691500e-4)
+    p = p * y + np.float32(1.3981999507e-3)
+    p = p * y + np.float32(8.3334519073e-3)
+    p = p * y + np.float32(4.1665795894e-2)
+    p = p * y + np.float32(1.6666665459e-1)
+    p = p * y + np.float32(5.0000001201e-1)
+    power = np.int32(np.int32(127 - k) << 23).view(np.float32)
+    return power * (p * (y * y) + (y + np.float32(1.0)))
+
+
+@summed
+def _weigh(gaps, beta, weights):
+    """e^−βD of a row, which has a gap of 0; their sum."""
+    total = np.float32(0.0)
+    for j in range(gaps.shape[0]):
+        weight = _exp_of_minus(beta * gaps[j])
+        weights[j] = weight
+        total += weight
+    return total
+
+
+@summed
+def _meet(weights, gaps, k, met):
+    """met += weights[:, k : k + 4] · D[k : k + 4]."""
+    k0, k1, k2, k3 = np.uint64(k), np.uint64(k + 1), np.uint64(k + 2), np.uint64(k + 3)
+    a0, a1, a2, a3 = weights[0, k0], weights[0, k1], weights[0, k2], weights[0, k3]
+    b0, b1, b2, b3 = weights[1, k0], weights[1, k1], weights[1, k2], weights[1, k3]
+    c0, c1, c2, c3 = weights[2, k0], weights[2, k1], weights[2, k2], weights[2, k3]
+    d0, d1, d2, d3 = weights[3, k0], weights[3, k1], weights[3, k2], weights[3, k3]
+    # Behind the last row of D the weights are 0: any other row will do.
+    last = np.uint64(gaps.shape[0] - 1)
+    k1, k2, k3 = min(k1, last), min(k2, last), min(k3, last)
+    for j in range(np.uint64(gaps.shape[1])):
+        g0, g1, g2, g3 = gaps[k0, j], gaps[k1, j], gaps[k2, j], gaps[k3, j]
+        met[0, j] += (a0 * g0 + a1 * g1) + (a2 * g2 + a3 * g3)
+        met[1, j] += (b0 * g0 + b1 * g1) + (b2 * g2 + b3 * g3)
+        met[2, j] += (c0 * g0 + c1 * g1) + (c2 * g2 + c3 * g3)
+        met[3, j] += (d0 * g0 + d1 * g1) + (d2 * g2 + d3 * g3)
+
+
+@summed
+def _spread(weights, met):
+    total = np.float32(0.0)
+    for j in range(weights.shape[0]):
+        total += weights[j] * met[j]
+    return total
+
+
+@summed
+def _halve(met, gaps, pulled, kept, own, half):
+    """a_i(E_ij − E_ii) − a_i c_i D_ij of a row; `pulled` is a_i over the sum of its weights."""
+    for j in range(half.shape[0]):
+        half[j] = pulled * (met[j] - own) - kept * gaps[j]
+
+
+@compiled
+def _attend(gaps, radius, beta, share, divides, grows, weights, met, half, growth):
+    """The halves of D', of which it is the sum with its mirror image, and r'."""
+    n = half.shape[0]
+    for first in range(0, n, ROWS):
+        for r in range(ROWS):
+            i = min(first + r, n - 1)
+            # What is behind the last key weighs 0.
+            weights[ROWS, r] = _weigh(gaps[i], beta, weights[r, :n])
+            _nothing(0, n, met[r])
+        for k in range(0, n, ROWS):
+            _meet(weights, gaps, k, met)
+        for r in range(min(ROWS, n - first)):
+            i, unit = first + r, 1.0 / np.float64(weights[ROWS, r])
+            own = met[r, i] * unit
+            radial, norm2 = 1.0 - own, 1.0 - _spread(weights[r, :n], met[r]) * unit * unit
+            gain = share / max(math.sqrt(max(norm2, 0.0)), TINY) if divides else share
+            # As `theory.dynamics.schemes.rates`.
+            pace = gain / np.float64(radius[i]) if grows else gain
+            growth[i] = gain * radial if grows else 0.0
+            pulled, kept = np.float32(pace * unit), np.float32(pace * radial)
+            _halve(met[r], gaps[i], pulled, kept, met[r, i], half[i])
+
+
+@summed
+def _mirror(half, i, size, out):
+    """D' of row i, times `size`."""
+    for j in range(np.uint64(out.shape[0])):
+        out[j] = size * (half[i, j] + half[j, i])
+
+
+@compiled
+def _field(gaps, radius, beta, gains, weights, met, half, size, out):
+    """The field at a state, times `size`."""
+    n = half.shape[0]
+    growth = out[n * n :]
+    share, divides, grows = gains
+    _attend(gaps, radius, beta, share, divides, grows, weights, met, half, growth)
+    for i in range(n):
+        _mirror(half, i, size, out[i * n : i * n + n])
+        growth[i] *= size
+
+
+@summed
+def _put(numbers, begin, end, point):
+    for m in range(np.uint64(begin), np.uint64(end)):
+        point[m] = np.float32(numbers[m])
+
+
+@summed
+def _nothing(begin, end, point):
+    for m in range(np.uint64(begin), np.uint64(end)):
+        point[m] = np.float32(0.0)
+
+
+@summed
+def _add(share, change, begin, end, point):
+    for m in range(np.uint64(begin), np.uint64(end)):
+        point[m] += share * change[m]
+
+
+@compiled
+def _combine(row, changes, b, begin, end, point):
+    """point += Σ_s row_s · changes_s between two places."""
+    for s in range(row.shape[0]):
+        if row[s] != 0.0:
+            _add(row[s], changes[s, b], begin, end, point)
+
+
+@summed
+def _arrive(before, moved, begin, end, after, point):
+    for m in range(np.uint64(begin), np.uint64(end)):
+        new = before[m] + np.float64(moved[m])
+        after[m] = new
+        point[m] = np.float32(new)
+
+
+@summed
+def _scale(numbers, size, out):
+    for m in range(out.shape[0]):
+        out[m] = size * numbers[m]
+
+
+@literal
+def _largest(numbers, begin, end):
+    """max |x|; a NaN is larger than all else, as its bits are."""
+    largest = np.int32(0)
+    for m in range(np.uint64(begin), np.uint64(end)):
+        bits = np.int32(np.float32(numbers[m]).view(np.int32) & _MAGNITUDE)
+        largest = np.int32(max(largest, bits))
+    return np.float64(np.int32(largest).view(np.float32))
+
+
+@literal
+def _largest_share(numbers, wholes):
+    largest = 0.0
+    for i in range(numbers.shape[0]):
+        share = abs(np.float64(numbers[i]) / np.float64(wholes[i]))
+        largest = share if not share <= largest else largest
+    return largest
+
+
+@compiled
+def _steps(state, slope, changes, method, size, gains, beta, room, out, which):
+    rows, errors = method
+    shares, divides, grows = gains
+    bases, points, halves, all_weights, all_met = room
+    after, slopes, sizes = out
+    n, stages = halves.shape[1], rows.shape[0]
+    m = state.shape[1]
+    for b in range(*which):
+        base, point, half, weights, met = bases[b], points[b], halves[b], all_weights[b], all_met[b]
+        gaps, radius = point[: n * n].reshape(n, n), point[n * n :]
+        _put(state[b], 0, m, base)
+        _scale(slope[b], size[b], changes[0, b])
+        for stage in range(stages):
+            # A piece at a time, which stays near.
+            for begin in range(0, m, _PIECE):
+                end = min(begin + _PIECE, m)
+                if stage < stages - 1:
+                    _put(base, begin, end, point)
+                    _combine(rows[stage], changes, b, begin, end, point)
+                else:
+                    _nothing(begin, end, point)
+                    _combine(rows[stage], changes, b, begin, end, point)
+                    _arrive(state[b], point, begin, end, after[b], point)
+            now = shares[stage, b], divides[b], grows[stage, b]
+            last = stage == stages - 1
+            reached = slopes[b] if last else changes[stage + 1, b]
+            unit = np.float32(1.0) if last else size[b]
+            _field(gaps, radius, beta[b], now, weights, met, half, unit, reached)
+        _scale(slopes[b], size[b], changes[stages, b])
+        for begin in range(0, m, _PIECE):
+            end = min(begin + _PIECE, m)
+            _nothing(begin, end, base)
+            _combine(errors, changes, b, begin, end, base)
+        sizes[b, 0] = _largest(base, 0, n * n)
+        sizes[b, 1] = _largest(point, 0, n * n)
+        sizes[b, 2] = _largest_share(base[n * n :], radius)
+
+
+@compiled
+def _within(before, changes, weights, which, room, out, rows):
+    m = before.shape[1]
+    for row in range(*rows):
+        b, moved = which[row], room[row]
+        for begin in range(0, m, _PIECE):
+            end = min(begin + _PIECE, m)
+            _nothing(begin, end, moved)
+            _combine(weights[row], changes, b, begin, end, moved)
+            _arrive(before[b], moved, begin, end, out[row], moved)
+
+
+@compiled
+def within(before, changes, weights, which, room, out, start, stop):
+    """out[row] = before[b] + Σ_s weights[row, s] · changes[s, b] with b = which[row]."""
+    _within(before, changes, weights, which, room, out, (start, stop))
+
+
+@compiled
+def steps(state, slope, changes, method, size, gains, beta, room, out, start, stop):
+    """A step of Runge and Kutta's of each trajectory b, from state[b] and the field there.
+
+    `method` is a row of coefficients for the point of each further stage, the last for the step's
+    end, and a row for its error; `gains` what multiplies A at each of these points, whether it is
+    divided by ‖A‖ and whether the stream grows. Filled are changes[s, b], h times the field of each
+    stage, and of `out` the state at the end, the field there, and the largest error of a gap, gap,
+    and error of a radius as a share of it. `room` begins where cache lines begin, which what a
+    kernel asks for may not.
+    """
+    _steps(state, slope, changes, method, size, gains, beta, room, out, (start, stop))
