@@ -48,6 +48,11 @@ def test_what_was_not_measured_is_none():
     assert table[0]["ratio"] is None  # no shorter window: nothing to divide by
 
 
+def test_a_short_loop_is_not_rounded_away():
+    table = timing_table(UNITS, {"1": LiteralTime(0.0123456, 0.5)}, SETTINGS)
+    assert table[0]["literal_seconds"] == 0.0123
+
+
 def test_fewer_rows_are_said():
     fast = quick(SETTINGS)
     for row in timing_table(UNITS, LOOPS, fast):

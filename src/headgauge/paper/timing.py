@@ -131,13 +131,18 @@ def timing_table(
                 "paper_seconds": published.SECONDS[number],
                 "ours_seconds": None if spent is None else round(spent, 3),
                 "shared": number in "234",
-                "literal_seconds": None if loop is None else round(loop.seconds, 1),
+                "literal_seconds": None if loop is None else _rounded(loop.seconds),
                 "literal_share": None if loop is None else loop.share,
                 "ratio": ratio,
                 "note": notes[number],
             }
         )
     return table
+
+
+def _rounded(seconds: float) -> float:
+    """To a tenth, or to three digits where that is finer: a short loop is no loop of 0 s."""
+    return round(seconds, 1) if seconds >= 100 else float(f"{seconds:.3g}")
 
 
 class _Row(NamedTuple):
