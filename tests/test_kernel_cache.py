@@ -1,5 +1,6 @@
 """What is compiled is kept and read again, and nothing that lies in the cache does harm."""
 
+import ast
 import importlib.util
 import resource
 import shutil
@@ -11,6 +12,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from headgauge import kernel_cache
 
@@ -77,6 +79,33 @@ def test_a_second_process_compiles_nothing_and_one_after_an_edit_everything(sour
     assert (times(edited), compiled(edited)) == (15.0, 2)
     kept = list((sources.parent / "__pycache__").iterdir())
     assert len(kept) == 1  # what was compiled from other sources is gone
+
+
+def test_whatever_is_compiled_into_a_kernel_is_among_its_sources() -> None:
+    """Functions and constants of other files too: a change there must not find the old kernel."""
+    whole = kernel_cache.PACKAGE
+    told = {path for pattern in kernel_cache._SOURCES for path in whole.glob(pattern)}
+    met = 0
+    for path in sorted(told):
+        found = importlib.import_module(
+            ".".join(("headgauge", *path.relative_to(whole).with_suffix("").parts))
+        )
+        named: set[str] = set()
+        for value in vars(found).values():
+            if isinstance(value, Dispatcher) and value.py_func.__module__ == found.__name__:
+                named.update(value.py_func.__code__.co_names)
+        imports = [
+            each
+            for each in ast.parse(path.read_text("utf-8")).body
+            if isinstance(each, ast.ImportFrom)
+        ]
+        for each in imports:
+            module = each.module or ""
+            if module.startswith("headgauge.") and named & {alias.name for alias in each.names}:
+                other = whole.joinpath(*module.split(".")[1:]).with_suffix(".py")
+                assert other in told, f"{path.name} compiles what stands in {module}"
+                met += 1
+    assert met > 10
 
 
 def test_read_only_installations_are_cached_in_the_users_folder(sources: Path) -> None:

@@ -37,6 +37,7 @@ _SOURCES = (
     "*/*_rows.py",
     "theory/normalization/*.py",
     "theory/roles.py",
+    "theory/dynamics/schemes.py",
 )
 config: Any = None if numba is None else importlib.import_module("numba.core.config")
 _PATIENCE = 300.0  # seconds after which one who compiles and does not end is waited for no more

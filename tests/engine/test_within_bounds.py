@@ -14,12 +14,18 @@ from numba.core.dispatcher import Dispatcher
 
 from headgauge import engine, normalizers
 from headgauge.engine import bits
+from headgauge.particles import schemes, sphere
+from headgauge.particles.attention import Attention
+from headgauge.particles.inner_products import InnerProducts
+from headgauge.particles.integrate import states_at
+from headgauge.theory.dynamics.observables import gaps_of
 
 MODULES = [
     importlib.import_module(name)
     for name in (
         *(f"headgauge.engine.{file.stem}" for file in Path(engine.__path__[0]).glob("[a-z]*.py")),
         "headgauge.normalizers.entmax_rows",
+        "headgauge.particles.gap_rows",
     )
 ]
 KERNELS = {
@@ -37,6 +43,7 @@ SMALL = {
     "engine.selection_rows": {"_LANES": 4},
     "engine.sharpness_rows": {"FEW": 8, "BUCKETS": 8},
     "engine.concentration_rows": {"BUCKETS": 8},
+    "particles.gap_rows": {"_PIECE": 16},
 }
 
 
@@ -133,6 +140,16 @@ def entmax_and_its_gradients() -> None:
         normalizers.get("entmax", alpha=given[0])(given[1], mask)[1:].square().sum().backward()
 
 
+def swarms() -> None:
+    """Tokens that are no multiple of four, and more than share a pass."""
+    for tokens in (1, 5, 18):
+        gaps = gaps_of(torch.stack([sphere.uniform(tokens, 3, seed) for seed in range(2)]))
+        attention = Attention(torch.tensor([1.0, 2.0], dtype=torch.float64))
+        pair = [schemes.get("mix_ln", switch=0.2), schemes.get("peri_ln")]
+        system, state = InnerProducts.of(gaps, attention, pair)
+        states_at(system, state, [0.1, 0.5], 1e-4)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_every_index_of_the_compiled_rows_is_within_its_array(ran, make, unchecked) -> None:
     curves_of_all_kinds(make)
@@ -141,6 +158,7 @@ def test_every_index_of_the_compiled_rows_is_within_its_array(ran, make, uncheck
     looks_of_all_kinds()
     sensitivities()
     entmax_and_its_gradients()
+    swarms()
     assert set(KERNELS.values()) - ran == set()
 
 

@@ -2,7 +2,8 @@
 
 The field is that of `inner_products`. A state is read as it lies: row i of its gaps begins at i·n,
 its radii stand behind them. Four rows of W meet four rows of D at a time, because reading and
-writing E costs more than the sums. W is made where it is needed and kept nowhere.
+writing E costs more than the sums; as many rows of W as stay near take turns at these four, because
+fetching D costs more than they do. W is made where it is needed and kept nowhere.
 """
 
 import math
@@ -12,7 +13,8 @@ import numpy as np
 from headgauge.kernels import compiled, literal, summed
 from headgauge.theory.dynamics.schemes import TINY
 
-ROWS = 4  # that share a pass over D
+FOUR = 4  # rows of W, and of D, that meet
+ROWS = 16  # of W that share a pass over D
 LINE = 16  # numbers of a cache line
 _PIECE = 4096  # numbers of a state that are added up at once
 _MAGNITUDE = np.int32(0x7FFFFFFF)  # the bits of a number but for its sign
@@ -50,22 +52,23 @@ def _weigh(gaps, beta, weights):
 
 
 @summed
-def _meet(weights, gaps, k, met):
-    """met += weights[:, k : k + 4] · D[k : k + 4]."""
+def _meet(weights, gaps, r, k, met):
+    """met[r : r + 4] += weights[r : r + 4, k : k + 4] · D[k : k + 4]."""
+    r0, r1, r2, r3 = np.uint64(r), np.uint64(r + 1), np.uint64(r + 2), np.uint64(r + 3)
     k0, k1, k2, k3 = np.uint64(k), np.uint64(k + 1), np.uint64(k + 2), np.uint64(k + 3)
-    a0, a1, a2, a3 = weights[0, k0], weights[0, k1], weights[0, k2], weights[0, k3]
-    b0, b1, b2, b3 = weights[1, k0], weights[1, k1], weights[1, k2], weights[1, k3]
-    c0, c1, c2, c3 = weights[2, k0], weights[2, k1], weights[2, k2], weights[2, k3]
-    d0, d1, d2, d3 = weights[3, k0], weights[3, k1], weights[3, k2], weights[3, k3]
+    a0, a1, a2, a3 = weights[r0, k0], weights[r0, k1], weights[r0, k2], weights[r0, k3]
+    b0, b1, b2, b3 = weights[r1, k0], weights[r1, k1], weights[r1, k2], weights[r1, k3]
+    c0, c1, c2, c3 = weights[r2, k0], weights[r2, k1], weights[r2, k2], weights[r2, k3]
+    d0, d1, d2, d3 = weights[r3, k0], weights[r3, k1], weights[r3, k2], weights[r3, k3]
     # Behind the last row of D the weights are 0: any other row will do.
     last = np.uint64(gaps.shape[0] - 1)
     k1, k2, k3 = min(k1, last), min(k2, last), min(k3, last)
     for j in range(np.uint64(gaps.shape[1])):
         g0, g1, g2, g3 = gaps[k0, j], gaps[k1, j], gaps[k2, j], gaps[k3, j]
-        met[0, j] += (a0 * g0 + a1 * g1) + (a2 * g2 + a3 * g3)
-        met[1, j] += (b0 * g0 + b1 * g1) + (b2 * g2 + b3 * g3)
-        met[2, j] += (c0 * g0 + c1 * g1) + (c2 * g2 + c3 * g3)
-        met[3, j] += (d0 * g0 + d1 * g1) + (d2 * g2 + d3 * g3)
+        met[r0, j] += (a0 * g0 + a1 * g1) + (a2 * g2 + a3 * g3)
+        met[r1, j] += (b0 * g0 + b1 * g1) + (b2 * g2 + b3 * g3)
+        met[r2, j] += (c0 * g0 + c1 * g1) + (c2 * g2 + c3 * g3)
+        met[r3, j] += (d0 * g0 + d1 * g1) + (d2 * g2 + d3 * g3)
 
 
 @summed
@@ -93,8 +96,9 @@ def _attend(gaps, radius, beta, share, divides, grows, weights, met, half, growt
             # What is behind the last key weighs 0.
             weights[ROWS, r] = _weigh(gaps[i], beta, weights[r, :n])
             _nothing(0, n, met[r])
-        for k in range(0, n, ROWS):
-            _meet(weights, gaps, k, met)
+        for k in range(0, n, FOUR):
+            for r in range(0, min(ROWS, n - first), FOUR):
+                _meet(weights, gaps, r, k, met)
         for r in range(min(ROWS, n - first)):
             i, unit = first + r, 1.0 / np.float64(weights[ROWS, r])
             own = met[r, i] * unit
@@ -104,7 +108,7 @@ def _attend(gaps, radius, beta, share, divides, grows, weights, met, half, growt
             pace = gain / np.float64(radius[i]) if grows else gain
             growth[i] = gain * radial if grows else 0.0
             pulled, kept = np.float32(pace * unit), np.float32(pace * radial)
-            _halve(met[r], gaps[i], pulled, kept, met[r, i], half[i])
+            _halve(met[r], gaps[i], pulled, kept, met[r, i], half[i, :n])
 
 
 @summed

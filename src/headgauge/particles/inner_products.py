@@ -89,9 +89,12 @@ class InnerProducts(Swarm):
             return None
         divided, (batch, m), n = self.schemes.divided, state.shape, self.tokens
         assert divided is not None
-        share, grows = self.schemes.powers(time + torch.tensor(method.shares)[:, None] * size)
-        # Its memory begins where cache lines do, which what a kernel asks for may not.
-        shapes = (m,), (m,), (n, n), (gap_rows.ROWS + 1, n + gap_rows.LINE), (gap_rows.ROWS, n)
+        shares = torch.tensor(method.shares, dtype=time.dtype)
+        share, grows = self.schemes.powers(time + shares[:, None] * size)
+        # Its memory begins where cache lines do, which what a kernel asks for may not; rows that
+        # are read by columns do not begin a power of 2 apart.
+        rows, wide = gap_rows.ROWS, n + gap_rows.LINE
+        shapes = (m,), (m,), (n, wide), (rows + 1, wide), (rows, n)
         room = tuple(each.numpy() for each in self._room(slope, *shapes))
         end, new = torch.empty_like(state), torch.empty_like(slope)
         sizes = state.new_empty(batch, 3)
