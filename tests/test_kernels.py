@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 
+import numpy as np
 import pytest
 import torch
 
 from headgauge import kernels, normalizers
+from headgauge.engine.loading_rows import root
 from headgauge.normalizers import entmax_rows
 
 
@@ -48,6 +50,28 @@ def test_everything_works_where_numba_is_missing() -> None:
     assert z.grad.tolist() == [0.0, 0.5, -0.5]
     found = engine.curves(weights.detach()[None], engine.Geometry.of(torch.eye(3)), [1])
     assert found.separability.tolist() == [[1.0]]
+
+
+@kernels.fused
+def _loop(numbers, out):
+    for i in range(numbers.shape[0]):
+        out[i] = root(numbers[i])
+
+
+@kernels.compiled
+def _roots(numbers, out, start, stop):
+    _loop(numbers[start:stop], out[start:stop])
+
+
+@pytest.mark.parametrize(("real", "off"), [(np.float32, 3e-7), (np.float64, 1e-15)])
+def test_roots_are_right_to_the_last_bits(real: type, off: float) -> None:
+    smallest, largest = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+    some = np.geomspace(smallest, largest, 100_003)
+    numbers = np.concatenate([[0.0, smallest, 1.0, largest], some]).astype(real)
+    found = np.full_like(numbers, np.nan)
+    _roots(numbers, found, 0, len(numbers))
+    assert found[0] == 0.0
+    assert np.allclose(found, np.sqrt(numbers.astype(np.float64)), rtol=off, atol=0)
 
 
 def test_rows_split_over_threads_are_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from headgauge.engine.bits import as_bits, from_ordered, ordered
-from headgauge.engine.loading_rows import difference2
+from headgauge.engine.loading_rows import difference2, root
 from headgauge.kernels import compiled, fused
 
 # Long rows are added up piece by piece, the pieces in float64; a piece with a lost square in it is
@@ -103,10 +103,10 @@ def _quickly(a, own, c, norms2, left, reached, context2, inverse, begin, end):
         u = u if u > zero else zero
         v = norms2[i] - twice * c[i] + centroid2
         v = v if v > zero else zero
-        total += left[i] * math.sqrt(u)
+        total += left[i] * root(u)
         squares += left[i] * u
         outside = left[i] * a[i]
-        away += outside * math.sqrt(v)
+        away += outside * root(v)
         # A selected key must not be the nearest one. Below zero the bits are too.
         h = h if left[i] > zero else infinite
         v = v if outside > zero else infinite

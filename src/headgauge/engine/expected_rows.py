@@ -16,7 +16,7 @@ import numpy as np
 
 from headgauge.engine.bits import as_bits, from_ordered
 from headgauge.engine.distance_rows import PIECE, mend, roots
-from headgauge.engine.loading_rows import difference2
+from headgauge.engine.loading_rows import difference2, root
 from headgauge.kernels import compiled, fused
 
 
@@ -102,9 +102,9 @@ def _quickly(a, own, onto, norms2, counts, spread, mean2, nu, factor, begin, end
         m2 = grown * own[i] - twice * a[i] * onto[i] + shrunk
         p2 = p2 if p2 > zero else zero
         m2 = m2 if m2 > zero else zero
-        printed += counts[i] * math.sqrt(p2)
-        lower += counts[i] * math.sqrt(m2)
-        upper += counts[i] * math.sqrt(m2 + factor * spread[i])
+        printed += counts[i] * root(p2)
+        lower += counts[i] * root(m2)
+        upper += counts[i] * root(m2 + factor * spread[i])
         p2 = p2 if counts[i] > zero else infinite
         m2 = m2 if counts[i] > zero else infinite
         least_printed = min(least_printed, as_bits(p2))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headgauge.engine.bits import as_bits, from_ordered
-from headgauge.kernels import compiled, fused
+from headgauge.kernels import compiled, fused, rooted
 
 
 class Row(NamedTuple):
@@ -37,6 +37,12 @@ class Ranks(NamedTuple):
     longest: np.ndarray  # max ‖y‖² there
     y: np.ndarray  # ‖y‖
     h: np.ndarray
+
+
+@rooted
+def root(x):
+    """√x of a number ≥ 0 that is finite."""
+    return math.sqrt(x)
 
 
 @fused
