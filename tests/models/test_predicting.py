@@ -86,7 +86,7 @@ class _Odd(hf.LlamaForCausalLM):
     """Something behind the output layer that nobody knows of."""
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        output = super().forward(*args, **kwargs)
+        output: Any = super().forward(*args, **kwargs)
         output.logits = output.logits * 1.01
         return output
 
@@ -105,7 +105,8 @@ def test_gradients_go_through_the_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     torch.manual_seed(0)
     loaded = _loaded(hf.LlamaForCausalLM(hf.LlamaConfig(**_TINY)))
     monkeypatch.setattr(predicting, "AT_ONCE", 300)
-    weight = loaded.model.get_input_embeddings().weight
+    embeddings: Any = loaded.model.get_input_embeddings()
+    weight = embeddings.weight
     found = []
     for output in (models.run(loaded, {"input_ids": IDS}), loaded.model(IDS)):
         loss = models.next_token_loss(loaded, output, IDS)
