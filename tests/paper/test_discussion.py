@@ -80,8 +80,8 @@ def test_every_token_of_every_row(family, choice, unchecked):
 
 
 def test_a_head_that_is_measured_while_another_is_asks_for_the_same_tokens(unchecked):
-    """Heads are measured in several threads. Here the second comes when the first has added up the
-    weights of one head."""
+    """Heads are measured in several threads. Here the second comes while the first draws the rows
+    that both share."""
     real: Any = case("gpt2", "sdpa").calls()[0]
     probed = coverage_probe(Choice("value"), rows=5, n=3)
     found: dict[int, set[tuple[int, int]]] = {}
@@ -91,15 +91,14 @@ def test_a_head_that_is_measured_while_another_is_asks_for_the_same_tokens(unche
         rows = probed.measure(given, lambda kind: real.value[0, real.kv_head(head)])
         found[head] = {(row["row"], row["key"]) for row in rows}
 
-    def block(batch: int, head: int, start: int, stop: int) -> Any:
-        if head == 1 and start == last and 1 not in found:
+    def drawn(heads: Any, places: Any) -> Any:
+        if 1 not in found:
             found[1] = set()
             measure(1, call)
-        return real.block(batch, head, start, stop)
+        return real.drawn(heads, places)
 
-    last = spread_rows(0, real.queries, real.queries, 5).tolist()[-1]
-    facts = {name: getattr(real, name) for name in ("module", "occurrence", "keys", "queries")}
-    call = SimpleNamespace(heads=real.heads, block=block, **facts)
+    facts = {name: getattr(real, name) for name in ("module", "occurrence", "queries")}
+    call = SimpleNamespace(heads=real.heads, drawn=drawn, **facts)
     measure(0, call)
     assert found[0]
     assert found[0] == found[1]

@@ -96,7 +96,8 @@ def _at(
 
 def _mean_over_directions(weights: Tensor, dims: Tensor) -> np.ndarray:
     """E‖C v‖ over unit v in R^D, for rows that sum to one."""
-    lengths = np.array([_mean_length(n) for n in dims.cpu().numpy()])
+    several, which = np.unique(dims.cpu().numpy(), return_inverse=True)
+    lengths = np.array([_mean_length(n) for n in several])[which]
     if not kernels.serves(weights):
         along_one = finite_difference.mean_over_directions(weights, dim=1)
         return along_one.cpu().double().numpy() * _mean_length(1) / lengths

@@ -1,8 +1,9 @@
 """What can be asked of a unit: curves for a choice, on all rows or some, and other probes."""
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import polars as pl
@@ -10,11 +11,13 @@ from torch import Tensor
 
 from headgauge.measure.head_facts import HeadFacts
 from headgauge.measure.placed import PlacedRule
+from headgauge.models import ObservedCall
 from headgauge.models.head_names import Heads
 from headgauge.normalizers import Normalizer
 from headgauge.runs import SCAN, Derived, Layout, UnitKey
 from headgauge.runs.columns import How, Where
 
+Made = TypeVar("Made")
 OWN = "model"  # the rule that is none: the weights the model itself computed
 OFF_SINK = "off_sink"  # the visible keys but the first, on which many heads rest
 
@@ -87,6 +90,21 @@ class Probe:
 
 
 Vectors = Callable[[str], Tensor | None]
+
+
+class Together(Generic[Made]):
+    """What the heads of a call share: made by the first that asks, while the others wait. That of
+    the latest call is held."""
+
+    def __init__(self, make: Callable[[ObservedCall], Made]) -> None:
+        self._make, self._turn = make, threading.RLock()
+        self._held: tuple[ObservedCall, Made] | None = None
+
+    def of(self, call: ObservedCall) -> Made:
+        with self._turn:
+            if self._held is None or self._held[0] is not call:
+                self._held = call, self._make(call)
+            return self._held[1]
 
 
 @dataclass(frozen=True)

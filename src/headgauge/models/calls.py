@@ -204,6 +204,11 @@ class DrawnRows:
     logits: Float[Tensor, "heads rows reach"]
     raw: Float[Tensor, "heads rows reach"] | None = None
 
+    def cpu(self) -> "DrawnRows":
+        """The same on the CPU: not every device has float64."""
+        raw = None if self.raw is None else self.raw.cpu()
+        return DrawnRows(self.weights.cpu(), self.visible.cpu(), self.logits.cpu(), raw)
+
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:

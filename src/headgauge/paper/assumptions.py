@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from headgauge import models
-from headgauge.measure.requests import OWN, Probe, Vectors
+from headgauge.measure.requests import OWN, Probe, Together, Vectors
 from headgauge.models import VECTOR_KINDS
 from headgauge.paper import limits
 from headgauge.paper.bands import mean, over_heads
@@ -29,47 +30,80 @@ from headgauge.theory.normalization import isotropy
 
 TOP = 16  # keys that make the mass
 BOUNDS = ("bound_range", "bound_mean", "bound_printed")
+_ENTRIES = 1 << 21  # of weights held at once
 MEASURES = ("largest_weight", "top_mass", "largest_off_sink", *BOUNDS)
 
 
 def vanishing_probe(rows: int, rules: tuple[str, ...]) -> Probe:
-    """`rows` of the last quarter of one head, under the model's own rule and others."""
+    """`rows` of the last quarter of every head, under the model's own rule and others."""
+    together = Together(lambda call: _of_call(call, rows, rules))
 
     def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
-        call: models.ObservedCall = head.call
-        first = call.queries - max(1, call.queries // 4)
-        block = call.block(0, head.head, first, call.queries)
-        places = np.linspace(0, block.stop - first - 1, rows).round().astype(int)
-        some = torch.from_numpy(np.unique(places))
-        some = some[block.visible[some].sum(-1).cpu() > 1]
-        if not len(some):
-            return []
-        logits, visible = block.logits[some].cpu().double(), block.visible[some].cpu()
-        found = []
-        for name in (OWN, *rules):
-            weights = block.weights[some] if name == OWN else rule(name)(logits, visible)
-            bounds = _bounds(call, block, some) if name == OWN else {}
-            place = head.where | {"rule": name, "rows": len(some)}
-            found.append(place | _weights(weights) | dict.fromkeys(BOUNDS) | bounds)
-        return found
+        return [head.where | row for row in together.of(head.call)[head.head]]
 
     return Probe("vanishing", "vanishing", (), measure)
 
 
-def _weights(weights: Tensor) -> dict[str, float | None]:
-    weights = weights.cpu().double()
+def _of_call(
+    call: models.ObservedCall, rows: int, rules: tuple[str, ...]
+) -> dict[int, list[dict[str, Any]]]:
+    """Rows of the table of each head of a call: many heads at once, because for one the calls of
+    torch take longer than what they do."""
+    first = call.queries - max(1, call.queries // 4)
+    spread = np.linspace(first, call.queries - 1, rows).round().astype(int)
+    places = torch.from_numpy(np.unique(spread))
+    heads = [head for head in range(call.heads) if call.finite[head]]
+    some = max(1, _ENTRIES // (len(places) * call.keys))
+    found: dict[int, list[dict[str, Any]]] = {}
+    for start in range(0, len(heads), some):
+        found |= _of_heads(call, heads[start : start + some], places, rules)
+    return found
+
+
+def _of_heads(
+    call: models.ObservedCall, heads: list[int], places: Tensor, rules: tuple[str, ...]
+) -> dict[int, list[dict[str, Any]]]:
+    drawn = call.drawn(heads, places).cpu()
+    logits, visible = drawn.logits.double(), drawn.visible
+    several = (visible.sum(-1) > 1).numpy()
+    found: dict[int, list[dict[str, Any]]] = {head: [] for head in heads}
+    for name in (OWN, *rules):
+        weights = drawn.weights if name == OWN else rule(name)(logits, visible)
+        bounds = _bounds(call, heads, drawn, logits, places) if name == OWN else {}
+        numbers = {key: each.numpy() for key, each in (_weights(weights) | bounds).items()}
+        for at, (head, there) in enumerate(zip(heads, several, strict=True)):
+            if there.any():
+                own = {key: _mean(each[at, there]) for key, each in numbers.items()}
+                row = {"rule": name, "rows": int(there.sum())} | dict.fromkeys(MEASURES)
+                found[head].append(row | own)
+    return found
+
+
+def _mean(values: np.ndarray) -> float | None:
+    """Over the rows that have a number."""
+    known = values[~np.isnan(values)].tolist()
+    return mean(known) if known else None
+
+
+def _weights(weights: Tensor) -> dict[str, Float[Tensor, "heads rows"]]:
+    weights = weights.double()
     heaviest = weights.topk(min(TOP, weights.shape[-1]), dim=-1).values
-    rest = weights[:, 1:].sum(-1)
-    off = weights[:, 1:].amax(-1)[rest > 0] / rest[rest > 0]
+    rest = weights[..., 1:].sum(-1)
     return {
-        "largest_weight": mean(heaviest[:, 0].tolist()),
-        "top_mass": mean(heaviest.sum(-1).tolist()),
-        "largest_off_sink": mean(off.tolist()) if len(off) else None,
+        "largest_weight": heaviest[..., 0],
+        "top_mass": heaviest.sum(-1),
+        "largest_off_sink": weights[..., 1:].amax(-1) / torch.where(rest > 0, rest, math.nan),
     }
 
 
-def _bounds(call: models.ObservedCall, block: models.RowBlock, some: Tensor) -> dict[str, float]:
-    """log10 of Corollary 1's bounds, their mean over the rows: each row has its own n.
+def _bounds(
+    call: models.ObservedCall,
+    heads: list[int],
+    drawn: models.DrawnRows,
+    logits: Float[Tensor, "heads rows reach"],
+    places: Tensor,
+) -> dict[str, Float[Tensor, "heads rows"]]:
+    """log10 of Corollary 1's bounds: each row has its own n.
 
     As `theory.vanishing` has them, for many rows of different n at once and in logarithms: e^R/n
     overflows where it says least.
@@ -78,10 +112,7 @@ def _bounds(call: models.ObservedCall, block: models.RowBlock, some: Tensor) -> 
     # Weights that are no softmax of these logits.
     if known and (call.sinks is not None or call.rules is not None):
         return {}
-    # On the CPU, because not every device has float64.
-    seen = block.visible[some].cpu()
-    logits = block.logits[some].cpu().double()
-    n = seen.sum(-1).double()
+    seen, n = drawn.visible, drawn.visible.sum(-1).double()
     largest = torch.where(seen, logits, -math.inf).amax(-1)
     spread = largest - torch.where(seen, logits, math.inf).amin(-1)
     average = torch.where(seen, logits, 0.0).sum(-1) / n
@@ -90,16 +121,15 @@ def _bounds(call: models.ObservedCall, block: models.RowBlock, some: Tensor) -> 
         "bound_mean": largest - average - n.log(),
     }
     # Only of plain q·k: a bias, ALiBi in the mask or a softcap makes other logits of them.
-    plain = block.raw is not None and torch.equal(
-        block.raw[some].cpu()[seen], block.logits[some].cpu()[seen]
-    )
+    plain = drawn.raw is not None and torch.equal(drawn.raw[seen], drawn.logits[seen])
     if known and plain:
-        query = call.query[0, block.head, block.start : block.stop][some].cpu().double()
-        keys = call.key[0, block.kv_head, : block.reach].cpu().double()
-        longest = torch.where(seen, torch.linalg.vector_norm(keys, dim=-1), 0.0).amax(-1)
-        reach = torch.linalg.vector_norm(query, dim=-1) * longest * abs(call.scaling)
+        queries = call.query[0, heads].cpu()[:, places].double()
+        keys = call.key[0, :, : seen.shape[-1]].cpu().double()
+        lengths = torch.linalg.vector_norm(keys, dim=-1)[[call.kv_head(head) for head in heads]]
+        longest = torch.where(seen, lengths[:, None], 0.0).amax(-1)
+        reach = torch.linalg.vector_norm(queries, dim=-1) * longest * abs(call.scaling)
         found["bound_printed"] = 2 * reach - n.log()
-    return {name: mean(values.tolist()) / math.log(10) for name, values in found.items()}
+    return {name: values / math.log(10) for name, values in found.items()}
 
 
 def vanishing(table: pl.DataFrame) -> pl.DataFrame:

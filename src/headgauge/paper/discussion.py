@@ -19,7 +19,7 @@ from scipy import stats
 from torch import Tensor
 
 from headgauge import models
-from headgauge.measure.requests import Probe, Vectors, spread_rows
+from headgauge.measure.requests import Probe, Together, Vectors, spread_rows
 from headgauge.paper.bands import bootstrap, mean
 from headgauge.paper.choices import COLD_RULES, LENGTH_AWARE, Choice, asked_rule
 from headgauge.registry.published import SETTLED
@@ -37,47 +37,43 @@ PAIRS = ((COLD_RULES[1], COLD_RULES[0]), (LENGTH_AWARE, "model"))
 
 def coverage_probe(choice: Choice, rows: int, n: int = TOP_N) -> Probe:
     """Which of a layer's common tokens one head separates, in some query rows."""
-    means: dict[tuple[str, int, int], Tensor] = {}  # over a layer's heads: the same for all of them
 
-    def mean_weights(call: models.ObservedCall, row: int) -> Tensor:
-        place = (call.module, call.occurrence, row)
-        if place not in means:
-            mean = torch.zeros(call.keys, dtype=torch.float64)
-            for head in range(call.heads):
-                weights = call.block(0, head, row, row + 1).weights[0].cpu().double()
-                mean[: len(weights)] += weights / call.heads
-            means[place] = mean  # whole: heads are measured in several threads
-        return means[place]
+    def draw(call: models.ObservedCall) -> tuple[np.ndarray, models.DrawnRows]:
+        places = spread_rows(0, call.queries, call.queries, rows)
+        return places, call.drawn(range(call.heads), torch.from_numpy(places)).cpu()
+
+    drawn = Together(draw)
 
     def measure(head: Any, vectors: Vectors) -> list[dict[str, Any]]:
         found = vectors(choice.vectors)
         if found is None:
             return []
         x = choice.scaled(found)
-        call: models.ObservedCall = head.call
+        places, together = drawn.of(head.call)
         return [
             head.where | {"row": row, "key": key, "top_n": n, "separable": separable}
-            for row in spread_rows(0, call.queries, call.queries, rows).tolist()
-            for key, separable in _shared(
-                call.block(0, head.head, row, row + 1), mean_weights(call, row), x, choice, n
-            )
+            for at, row in enumerate(places.tolist())
+            for key, separable in _shared(together, head.head, at, x, choice, n)
         ]
 
     return Probe("shared_tokens", "coverage", (choice.vectors,), measure)
 
 
 def _shared(
-    block: models.RowBlock, mean: Tensor, x: Tensor, choice: Choice, n: int
+    drawn: models.DrawnRows, head: int, at: int, x: Tensor, choice: Choice, n: int
 ) -> list[tuple[int, bool]]:
     """The common tokens of a row, and whether this head separates them."""
-    weights, seen = torch.zeros_like(mean), torch.zeros(len(mean), dtype=torch.bool)
-    weights[: block.reach] = block.weights[0].cpu().double()
-    seen[: block.reach] = block.visible[0].cpu()
+    keys, reach = len(x), drawn.weights.shape[-1]
+    weights, seen = torch.zeros(2, keys, dtype=x.dtype), torch.zeros(keys, dtype=torch.bool)
+    weights[0, :reach], seen[:reach] = drawn.weights[head, at], drawn.visible[head, at]
+    weights[1, :reach] = drawn.weights[:, at].double().mean(0)  # that of a layer's heads
     if int(seen.sum()) <= n:
         return []
-    places = (seen if choice.keys == "visible" else torch.ones_like(seen)).nonzero()[:, 0]
-    selected = top_n(mean[places], n)
-    inside = distinguishable(weights[places], x[places], selected)
+    if choice.keys == "visible":
+        weights, x = weights[:, seen], x[seen]
+    places = seen.nonzero()[:, 0] if choice.keys == "visible" else torch.arange(keys)
+    selected = top_n(weights[1], n)
+    inside = distinguishable(weights[0], x, selected)
     return [(int(places[at]), bool(inside[at])) for at in selected.nonzero()[:, 0]]
 
 

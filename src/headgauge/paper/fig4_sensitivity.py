@@ -34,6 +34,7 @@ from headgauge.theory.normalization.finite_difference import sharp_bound
 from headgauge.theory.normalization.sensitivity import corollary_3, corollary_3_printed
 
 RULE_TEMPERATURES = (0.01, 0.0316228, 0.1, 0.316228, 1.0, 3.16228, 10.0, 100.0)
+_ROWS = 256  # of the window that are looked at together: under a causal mask the first see few keys
 UNDER = "random under {}"  # the direction's name in the tables, of a rule
 # (T, ε, rows) by logits and direction, or (T, rows) for the limit ε → 0
 Measured = dict[tuple[str, str], np.ndarray]
@@ -90,14 +91,16 @@ def drawn(head: Any, count: int, seed: tuple[int, ...]) -> Iterator[Drawn]:
     call: models.ObservedCall = head.call
     scaling = call.scaling if isinstance(call, models.AttentionCall) else None
     draw = np.random.default_rng((*seed, call.layer, call.occurrence, head.head))
-    for block in call.blocks(256, heads=[head.head]):
-        picked = spread_rows(block.start, block.stop, call.queries, count)
-        picked = picked[block.visible.any(-1).cpu().numpy()[picked]]
+    for start in range(0, call.queries, _ROWS):
+        picked = spread_rows(start, min(start + _ROWS, call.queries), call.queries, count)
         if not len(picked):
             continue
-        some = torch.from_numpy(picked)
-        logits, visible = block.logits[some], block.visible[some]
-        everywhere = torch.from_numpy(draw.standard_normal((len(picked), call.keys)))
+        rows = call.drawn([head.head], torch.from_numpy(start + picked))
+        alive = rows.visible[0].any(-1)
+        if not alive.any():
+            continue
+        logits, visible = rows.logits[0, alive], rows.visible[0, alive]
+        everywhere = torch.from_numpy(draw.standard_normal((len(logits), call.keys)))
         everywhere = everywhere.to(logits.device, most_exact(logits.device))
         over_all = everywhere / torch.linalg.vector_norm(everywhere, dim=-1, keepdim=True)
         over_all = over_all[:, : logits.shape[1]]
@@ -148,13 +151,11 @@ def _changes(rows: Drawn, name: str) -> np.ndarray:
     # ε = 0 first: the weights that the others are compared with.
     steps = torch.tensor([0.0, *EPSILONS], dtype=rows.seen.dtype, device=rows.seen.device)
     moved = rows.logits.to(steps.dtype) + steps[:, None, None] * rows.seen
-    mask = rows.visible.expand(moved.shape)
-    found = []
-    for temperature in RULE_TEMPERATURES:
-        weights = rule(name)(moved / temperature, mask)
-        change = torch.linalg.vector_norm(weights[1:] - weights[:1], dim=-1) / steps[1:, None]
-        found.append(change.cpu().double().numpy())
-    return np.stack(found)
+    heats = torch.tensor(RULE_TEMPERATURES, dtype=steps.dtype, device=steps.device)
+    moved = moved / heats[:, None, None, None]
+    weights = rule(name)(moved, rows.visible.expand(moved.shape))
+    change = torch.linalg.vector_norm(weights[:, 1:] - weights[:, :1], dim=-1) / steps[1:, None]
+    return change.cpu().double().numpy()
 
 
 def run(sensitivity: pl.DataFrame, temperatures: tuple[float, ...]) -> pl.DataFrame:

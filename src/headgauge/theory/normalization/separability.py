@@ -31,8 +31,7 @@ Number = Float[Tensor, "*#rows"] | float
 
 def radius(weights: PerKey, vectors: Vectors, selected: Selected) -> PerRow:
     """r = min_{j∉I} ‖α_j x_j − s‖; infinite where every key is selected."""
-    each = distances_to_context(weights, vectors, selected)
-    return torch.where(selected, math.inf, each).amin(-1)
+    return _nearest(distances_to_context(weights, vectors, selected), selected)
 
 
 def distinguishable(weights: PerKey, vectors: Vectors, selected: Selected) -> Selected:
@@ -45,9 +44,13 @@ def distinguishable(weights: PerKey, vectors: Vectors, selected: Selected) -> Se
     scale = weighted(weights, vectors).norm(dim=-1)
     context = context_vector(weights, vectors, selected)
     scale = scale + context.norm(dim=-1)[..., None]
-    inside = each <= radius(weights, vectors, selected)[..., None] + GUARD * scale
+    inside = each <= _nearest(each, selected)[..., None] + GUARD * scale
     alone = selected.sum(-1, keepdim=True) == 1
     return selected & (inside | alone)
+
+
+def _nearest(distances: PerKey, selected: Selected) -> PerRow:
+    return torch.where(selected, math.inf, distances).amin(-1)
 
 
 def separable_count(weights: PerKey, vectors: Vectors, selected: Selected) -> Int[Tensor, "*rows"]:
