@@ -7,7 +7,7 @@ from headgauge.scanning.roles import roles
 from headgauge.scanning.summary import counts
 from headgauge.scanning.thresholds import ROLE_LINES, ROLES
 
-from .test_verdicts import tables
+from .test_verdicts import sampled, tables
 
 # What pushes the well head over the line of each role.
 DOES = {
@@ -64,3 +64,16 @@ def test_counts_have_every_role():
     found = counts(roles(*tables({"head": 0}, {"head": 1, "local_mass": 0.9})), "role", ROLES)
     assert found["role"].to_list() == list(ROLES)
     assert found.filter(pl.col("heads") > 0).rows() == [("local", 1, 0.5, 0), ("mixed", 1, 0.5, 0)]
+
+
+def test_a_line_before_that_is_nearly_reached_makes_a_role_unsure():
+    """Not a line behind; of a mixed head any."""
+    near = {"previous_mass": 0.39, "previous_mass_error": 0.01}
+    behind = {"long_mass": 0.24, "long_mass_error": 0.01}
+    changes = (
+        *({"local_mass": 0.9}, {"local_mass": 0.9} | near, {"local_mass": 0.9} | behind),
+        *({}, near, behind, {"local_mass": 0.9, "local_mass_error": None}),
+    )
+    found = roles(*sampled(*({"head": i} | change for i, change in enumerate(changes))))
+    assert found["role"].to_list() == ["local"] * 3 + ["mixed"] * 3 + ["local"]
+    assert found["unsure"].to_list() == [False, True, False, False, True, True, True]

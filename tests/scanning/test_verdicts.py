@@ -8,11 +8,14 @@ import polars as pl
 import pytest
 
 from headgauge.errors import InputError
+from headgauge.runs.columns import columns, error_of
 from headgauge.runs.schema import CurveRow, HeadRow, frame_schema
+from headgauge.scanning.summary import head_table
 from headgauge.scanning.thresholds import DEFAULT, HEALTHY, INCOMPLETE, VERDICTS, Threshold
 from headgauge.scanning.verdicts import (
     LARGEST_MARGIN,
     judge,
+    near_a_line,
     not_judged,
     numbers,
     rest_entropy_share,
@@ -346,3 +349,54 @@ def test_a_saturated_head_says_up_to_which_n_it_is_not():
     assert found.filter(verdict="idle sink")["holds_up_to"].to_list() == [None]
     # Below from the first N that was measured.
     assert verdicts(heads, curves)["holds_up_to"].is_null().all()
+
+
+def sampled(*changes: dict) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """`tables` with sampling errors: .001 each, or what a change has for it."""
+    found = []
+    for frame, row in zip(tables(*changes), (HeadRow, CurveRow), strict=True):
+        means = [name for name, column in columns(row).items() if column.over_rows]
+        errors = {
+            error_of(name): [each.get(error_of(name), 0.001) for each in changes] for name in means
+        }
+        frame = frame.with_columns(
+            pl.Series(name, values, dtype=pl.Float64) for name, values in errors.items()
+        )
+        found.append(frame)
+    return found[0], found[1]
+
+
+def near(*changes: dict) -> list[bool]:
+    """Of each head whether one of its numbers is unsure."""
+    heads, curves = sampled(*({"head": i} | change for i, change in enumerate(changes)))
+    return near_a_line(judge(heads, curves, DEFAULT)).sort("head")["unsure"].to_list()
+
+
+def test_a_number_near_its_threshold_is_unsure_whatever_else_the_head_has():
+    """A faulty head that nearly has, or nearly lacks, a second verdict, and the second measure of
+    one verdict."""
+    close, other = {"sink_weight": 0.29, "sink_weight_error": 0.006}, {"separability": 0.25}
+    surely = close | {"sink_weight_error": 0.004}
+    assert near(close, surely, close | other, surely | other) == [True, False, True, False]
+    second = {"max_logit": 400.0, "jacobian_norm": 0.29, "jacobian_norm_error": 0.006}
+    assert near(second, second | {"jacobian_norm_error": 0.004}) == [True, False]
+    both = sampled(close | other)
+    row = verdicts(*both).row(0, named=True)
+    assert head_table(*both, verdicts(*both))["unsure"].to_list() == [True]
+    assert (row["verdict"], row["error"], row["unsure"]) == ("saturated", 0.001, False)
+    assert verdicts(*sampled(close))["unsure"].to_list() == [True]
+
+
+def test_a_sampled_number_without_an_error_is_unsure():
+    assert near({}, {"separability_error": None}) == [False, True]
+    assert near({"max_logit": 99.9}, {"separability": None}) == [False, False]
+    windows = [{"window": i, "separability_error": None if i else 0.1} for i in range(2)]
+    found = judge(*sampled(*windows), DEFAULT).filter(measure="separability")
+    assert found.select("error", "unsure").row(0) == (None, True)
+
+
+def test_the_error_over_windows_is_divided_by_the_windows_with_a_number():
+    windows = [{"window": i, "jacobian_norm_error": 0.3} for i in range(3)]
+    windows[2] |= {"jacobian_norm": None, "jacobian_norm_error": None}
+    found = judge(*sampled(*windows), DEFAULT).filter(measure="jacobian_norm")
+    assert found["error"].item() == pytest.approx(0.3 / 2**0.5)

@@ -28,11 +28,17 @@ def roles(
 ) -> pl.DataFrame:
     """One row per head: its role, the number that gave it and its line.
 
-    A mixed head has the number that comes nearest to its line; `margin`, `spread` and `flips` are
-    as in `verdicts`, and so are `error` and `unsure`. Without a role nothing of this is there.
+    A mixed head has the number that comes nearest to its line; `margin`, `spread`, `flips` and
+    `error` are as in `verdicts`; `unsure` says that its own number or that of a line before it (of
+    a mixed head: of any line) is within the error. Without a role nothing of this is there.
     """
     chosen, heads, curves = at_length(heads, curves, length)
     judged = judge(heads, curves, lines).rename({"verdict": "role"})
+    if "unsure" in judged.columns:
+        so_far, by_any = pl.col("unsure").cum_max(), pl.col("unsure").any().over(HEAD)
+        so_far = so_far.over(HEAD, order_by="place")
+        mixed = ~pl.col("holds").any().over(HEAD)
+        judged = judged.with_columns(unsure=pl.when(mixed).then(by_any).otherwise(so_far))
     broken = heads.filter(NOT_FINITE).select(HEAD).unique()
     judged = judged.join(broken, on=HEAD, how="anti")
     named = judged.filter("holds").sort("place").unique(HEAD, keep="first", maintain_order=True)

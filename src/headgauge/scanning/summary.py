@@ -22,7 +22,15 @@ from headgauge.scanning.thresholds import (
     VERDICTS,
     Threshold,
 )
-from headgauge.scanning.verdicts import NOT_FINITE, derived, over_windows_error
+from headgauge.scanning.verdicts import (
+    NOT_FINITE,
+    at_length,
+    derived,
+    is_sampled,
+    judge,
+    near_a_line,
+    over_windows_error,
+)
 
 LAYER = HEAD[:-1]
 # What a head is worth, the best known first: measured, or how much it adds.
@@ -33,7 +41,6 @@ NUMBERS = (
     *("separability", "jacobian_norm", "max_logit", "output_ratio", "contribution", "effect"),
 )
 GUESSING = 0.97  # of log(vocabulary): no trained model's loss on prose comes near it
-_UNSURE = ("unsure",)
 _FIRST = ("length", "role", "verdicts", "severity")
 _ALL = (*VERDICTS, INCOMPLETE, HEALTHY)
 
@@ -52,8 +59,8 @@ def head_table(
     error of the effect over the windows, null with one. `severity` is the sum of the
     margins of the verdicts that hold and are a fault, 0 without one; `flips` the worst of the
     head's rows, `holds_up_to` the largest N before a verdict on a curve holds. Where only some rows
-    were measured, each mean has its sampling error beside it, and `unsure` says that a number lies
-    within two of them of its threshold.
+    were measured, each mean has its sampling error beside it, and `unsure` says that a number of
+    the head lies within two of them of its threshold, whether it has that verdict or not.
     """
     at = verdicts.select(*HEAD, "length").unique()
     bad = pl.col("verdict").is_in([name for name in VERDICTS if name not in DESCRIBES])
@@ -63,9 +70,12 @@ def head_table(
         pl.col("margin").filter(bad).sum().alias("severity"),
         pl.col("flips", "holds_up_to").max(),
         (pl.col("verdict") == HEALTHY).any().alias("well"),
-        *(pl.col(name).any() for name in _UNSURE if name in verdicts.columns),
     )
-    named = roles(heads, curves, role_lines, at["length"].item(0))
+    length, own, own_curves = at_length(heads, curves, at["length"].item(0))
+    if is_sampled(heads):
+        near = near_a_line(judge(own, own_curves, thresholds))
+        judged = judged.join(near, on=HEAD, how="left")
+    named = roles(heads, curves, role_lines, length)
     saturated = next((t for t in thresholds if t.measure == "separability"), None)
     chosen = curves.clear() if saturated is None else curves.filter(**saturated.choice)
     shares = heads.with_columns(**derived(heads))
@@ -86,7 +96,7 @@ def head_table(
         .sort("severity", "well", *HEAD, descending=[True] + [False] * (1 + len(HEAD)))
     )
     beside = [each for name in NUMBERS for each in (name, error_of(name))]
-    wanted = (*HEAD, *_FIRST, *beside, "flips", "holds_up_to", *_UNSURE)
+    wanted = (*HEAD, *_FIRST, *beside, "flips", "holds_up_to", "unsure")
     return table.select(name for name in wanted if name in table.columns)
 
 
@@ -205,5 +215,5 @@ def _overall(names: Iterable[str]) -> list[pl.Expr]:
 
 def _of_all(name: str) -> pl.Expr:
     if name.endswith(error_of("")):
-        return over_windows_error(name)
+        return over_windows_error(name, name.removesuffix(error_of("")))
     return pl.max(name) if name in BY_LARGEST else pl.mean(name)

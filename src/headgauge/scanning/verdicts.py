@@ -16,7 +16,7 @@ the median adds a vector of a·c such lengths to every row (`sink_carry`); what 
 tell the two apart, because it nears 1 in a head that rests altogether.
 
 Where only some rows were measured every mean has its sampling error, and a number within two of
-them of its threshold is told as `unsure`.
+them of its threshold is told as `unsure`, also where too few rows have it for an error.
 """
 
 from collections.abc import Sequence
@@ -80,8 +80,9 @@ def verdicts(
     curve does not hold; null where it holds from the first N on, or belongs to no N.
 
     Where only some rows were measured, `error` is the number's sampling error, and `unsure` says
-    that it lies within two of them of the threshold (of a healthy head: that one of its numbers
-    does). A largest logit has none: that of the measured rows is a lower bound of it.
+    that it lies within two of them of the threshold, or has none (of a healthy head: that one of
+    its numbers does; `near_a_line` asks this of every head). A largest logit is never unsure: that
+    of the measured rows is a lower bound of it.
     """
     _, heads, curves = at_length(heads, curves, length)
     judged = judge(heads, curves, thresholds)
@@ -99,6 +100,12 @@ def verdicts(
     rows = pl.concat([named, incomplete, _healthy(well)], how="diagonal_relaxed")
     order = pl.col("verdict").replace_strict({name: i for i, name in enumerate(_ORDER)})
     return rows.sort(*HEAD, order).select(told(_COLUMNS, rows))
+
+
+def near_a_line(judged: pl.DataFrame) -> pl.DataFrame:
+    """Each head of what `judge` gives, and whether any of its numbers is `unsure`: also one that
+    it has no verdict by, or a second one of a verdict it has."""
+    return judged.group_by(HEAD).agg(pl.col("unsure").any())
 
 
 def told(columns: Sequence[str], rows: pl.DataFrame) -> list[str]:
@@ -143,8 +150,9 @@ def over_windows(per_window: pl.DataFrame, threshold: Sequence[str]) -> pl.DataF
     errors: list[pl.Expr] = []
     unsure: list[pl.Expr] = []
     if "error" in per_window.columns:
-        away = (pl.col("number") - pl.col("threshold")).abs()
-        errors, unsure = [over_windows_error("error")], [(away <= _SURE * pl.col("error"))]
+        errors = [over_windows_error("error", "number"), pl.col("sampled").first()]
+        away = (pl.col("number") - pl.col("threshold")).abs() <= _SURE * pl.col("error")
+        unsure = [pl.col("sampled") & away.fill_null(True) & pl.col("number").is_not_null()]
     ratio = pl.col("number") / pl.col("threshold")
     oriented = pl.when(pl.col("direction") == "above").then(ratio).otherwise(1 / ratio)
     return (
@@ -158,7 +166,7 @@ def over_windows(per_window: pl.DataFrame, threshold: Sequence[str]) -> pl.DataF
             *errors,
         )
         .with_columns(
-            *(each.fill_null(False).alias("unsure") for each in unsure),
+            *(each.alias("unsure") for each in unsure),
             holds=beyond("number").fill_null(False),
             margin=oriented.clip(0.0, LARGEST_MARGIN),
             missing=pl.col("number").is_null() & (pl.col("asked") | ~pl.col("recomputed")),
@@ -167,9 +175,13 @@ def over_windows(per_window: pl.DataFrame, threshold: Sequence[str]) -> pl.DataF
     )
 
 
-def over_windows_error(column: str) -> pl.Expr:
-    """The sampling error of a mean over windows from theirs, which are independent: √(Σ e²)/W."""
-    return ((pl.col(column) ** 2).sum().sqrt() / pl.count(column)).fill_nan(None).alias(column)
+def over_windows_error(column: str, number: str) -> pl.Expr:
+    """The sampling error of a number's mean over windows from theirs, which are independent:
+    √(Σ e²)/W over the W that have a number; null where one of these has no error."""
+    there = pl.col(number).is_not_null()
+    own = pl.col(column).filter(there)
+    error = ((own**2).sum().sqrt() / there.sum()).fill_nan(None)
+    return pl.when(own.null_count() == 0).then(error).alias(column)
 
 
 def numbers(
@@ -178,7 +190,8 @@ def numbers(
     """One row per window, head and measure (by its `place`) with its `number`, null if unseen.
 
     A measure is a column of the heads, or of the curves with the choice that picks their rows. Of
-    a run that measured some of the rows also its sampling `error`, null for what has none.
+    a run that measured some of the rows also its sampling `error`, null for what has none, and
+    whether it is `sampled`: a mean over these rows.
     """
     units, sampled = [*HEAD, *UNIT], is_sampled(heads)
     heads = heads.with_columns(**derived(heads))
@@ -190,8 +203,9 @@ def numbers(
             part = heads.select(*units, "seen").join(chosen, on=units, how="left")
         known = {"number": pl.col(measure).cast(pl.Float64).fill_nan(None)}
         if sampled:
-            error = error_of(measure)
-            known["error"] = pl.col(error) if error in part.columns else pl.lit(None, pl.Float64)
+            has = (error := error_of(measure)) in part.columns
+            known["error"] = pl.col(error).fill_nan(None) if has else pl.lit(None, pl.Float64)
+            known["sampled"] = pl.lit(has)
         parts.append(part.select(*units, "seen", place=pl.lit(place, pl.Int64), **known))
     return pl.concat(parts)
 
