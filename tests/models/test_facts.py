@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from elsewhere import Elsewhere
 from headgauge import models
 from headgauge.errors import InputError
 
@@ -54,3 +55,15 @@ def test_a_fingerprint_sees_weights_and_names(build: Any) -> None:
         model.model.norm.weight[-1] += 1e-3
     assert models.fingerprint(model) != before
     assert models.fingerprint(build("mistral", "sdpa").model) != before
+
+
+def test_a_fingerprint_is_the_same_on_a_device_without_double(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
+    layer = torch.nn.Linear(9, 20)
+    before, weights = models.fingerprint(layer), dict(layer.state_dict())
+    with Elsewhere(double=False) as mode:
+        far = {name: mode.far(weight) for name, weight in weights.items()}
+        monkeypatch.setattr(layer, "state_dict", lambda: far)
+        assert models.fingerprint(layer) == before

@@ -161,5 +161,6 @@ def fingerprint(model: nn.Module) -> str:
         digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}\n".encode())
         flat = weight.detach().reshape(-1)
         places = torch.arange(64) * (flat.numel() - 1) // 63 if flat.numel() else torch.arange(0)
-        digest.update(flat[places.to(flat.device)].double().cpu().numpy().tobytes())
+        values = flat[places.to(flat.device)].cpu().double()  # not every device has float64
+        digest.update(values.numpy().tobytes())
     return digest.hexdigest()[:16]
