@@ -101,12 +101,41 @@ def test_what_is_not_known_is_left_to_the_model() -> None:
         assert torch.equal(next(made.logits.pieces()), loaded.model(IDS).logits)
 
 
+def _another_vocabulary(model: Any) -> None:
+    model.resize_token_embeddings(61, mean_resizing=False)
+
+
+def _another_layer(model: Any) -> None:
+    model.lm_head = nn.Linear(32, 50)
+
+
+def _another_cap(model: Any) -> None:
+    model.config.final_logit_softcapping = 0.1
+
+
+CHANGES = [_another_vocabulary, _another_layer, _another_cap]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_model_that_is_changed_is_looked_at_again(change: Callable[[Any], None]) -> None:
+    torch.manual_seed(0)
+    config = hf.Gemma2Config(**_TINY, head_dim=8, final_logit_softcapping=0.5)
+    model: Any = hf.Gemma2ForCausalLM(config).eval()
+    loaded = _loaded(model)
+    with torch.no_grad():
+        model.lm_head.weight.mul_(30)
+    _check(loaded)
+    change(model)
+    assert predicting.apart(loaded) is not None
+    _check(loaded)
+
+
 def test_gradients_go_through_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     loaded = _loaded(hf.LlamaForCausalLM(hf.LlamaConfig(**_TINY)))
     monkeypatch.setattr(predicting, "AT_ONCE", 300)
-    embeddings: Any = loaded.model.get_input_embeddings()
-    weight = embeddings.weight
+    inner: Any = loaded.model
+    weight = inner.get_input_embeddings().weight
     found = []
     for output in (models.run(loaded, {"input_ids": IDS}), loaded.model(IDS)):
         loss = models.next_token_loss(loaded, output, IDS)

@@ -33,7 +33,8 @@ _ROUNDING = {torch.float64: 1e-10, torch.float32: 1e-4}
 _ROUNDING_HALF = 5e-2
 
 Layer = Callable[[Tensor], Tensor]
-_layers: "WeakKeyDictionary[nn.Module, Layer | None]" = WeakKeyDictionary()
+# Of each model its output layer when it was looked at, and whether that can be told apart.
+_looked: "WeakKeyDictionary[nn.Module, tuple[Any, bool]]" = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,17 +147,20 @@ def apart(loaded: LoadedModel) -> Layer | None:
     """What makes the model's logits of what its output layer reads; None: only the whole model.
 
     It may run the model over a few tokens: not while anybody watches it."""
-    if loaded.model not in _layers:
-        with torch.no_grad():
-            _layers[loaded.model] = _found(loaded)
-    return _layers[loaded.model]
-
-
-def _found(loaded: LoadedModel) -> Layer | None:
     model: Any = loaded.model
     layer = model.get_output_embeddings()
+    before, told = _looked.get(model, (None, False))
+    if before is not layer:  # the first time, or a vocabulary was resized, a layer replaced
+        with torch.no_grad():
+            told = _told_apart(loaded, layer)
+        _looked[model] = layer, told
+    return _behind(model, layer) if told else None
+
+
+def _told_apart(loaded: LoadedModel, layer: Any) -> bool:
+    model: Any = loaded.model
     if not isinstance(layer, nn.Module) or layer is model.get_input_embeddings():
-        return None
+        return False
     made, size = _behind(model, layer), min(_LOOKED_AT, loaded.facts.context_length or _LOOKED_AT)
     ids = torch.arange(size)[None] % (vocabulary(loaded) or 1)
     asked: dict[str, Any] = {**model_inputs(loaded, ids), **without_cache(model)}
@@ -167,9 +171,9 @@ def _found(loaded: LoadedModel) -> Layer | None:
         # The layer's own numbers are the same here, so that rounding cannot hide what came after.
         same = _near(made(read[:, -1:]), last, 4 * torch.finfo(last.dtype).eps)
         rounding = _ROUNDING.get(whole.dtype, _ROUNDING_HALF)
-        return made if same and whole.shape == own.shape and _near(own, whole, rounding) else None
+        return same and whole.shape == own.shape and _near(own, whole, rounding)
     except Exception:  # a model that does not bear it fails in ways of its own
-        return None
+        return False
 
 
 def _kept(model: Any, asked: Mapping[str, Any]) -> tuple[Tensor, Tensor]:
@@ -189,7 +193,7 @@ def _kept(model: Any, asked: Mapping[str, Any]) -> tuple[Tensor, Tensor]:
 
 
 def _behind(model: Any, layer: nn.Module) -> Layer:
-    """The layer, and what is known to be done to its logits."""
+    """The layer, and what is known to be done to its logits, by the numbers of now."""
     config = model.config.get_text_config()
     factor = getattr(model, "logit_scale", None)  # Cohere
     divisor = getattr(config, "logits_scaling", None)  # Granite
