@@ -1,5 +1,7 @@
 """Products by oneDNN: they are those of torch, and everything else is left to torch."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from hypothesis import given
@@ -45,6 +47,23 @@ def test_a_product_is_that_of_torch(rows: int, inner: int, n: int, strides: int)
     a = a[1:, 2:] if strides % 2 else a[1:, 2:].contiguous()
     b = b[1:, 3:] if strides // 2 else b[1:, 3:].T.contiguous().T
     assert linear is None or close(linear(a, b.T), a, b)
+
+
+WRONG: dict[str, Callable[[Tensor, Tensor, Tensor | None], bool]] = {
+    "a weight the other way round": lambda x, weight, bias: not weight.is_contiguous(),
+    "a bias": lambda x, weight, bias: bias is not None,
+    "rows in batches": lambda x, weight, bias: x.ndim == 3,
+    "many numbers": lambda x, weight, bias: x.numel() * len(weight) >= products._FEW,
+}
+
+
+@pytest.mark.parametrize("what", [None, *WRONG])
+def test_one_that_is_wrong_does_not_serve(what: str | None) -> None:
+    def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        made = F.linear(x, weight, bias)
+        return made * 1.001 if what and WRONG[what](x, weight, bias) else made
+
+    assert products._right(linear) == (what is None)
 
 
 def test_products_are_made_by_onednn_where_it_pays(asked: list[torch.Size]) -> None:
@@ -100,6 +119,11 @@ def test_what_a_user_asked_of_torch_is_kept(
         times(a, b)
     finally:
         torch.set_float32_matmul_precision(before)
+    torch.backends.cuda.matmul.fp32_precision = "tf32"  # by the newer name, which mixes the two
+    try:
+        times(a, b)
+    finally:
+        torch.backends.cuda.matmul.fp32_precision = "none"
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
     times(a, b)
     assert not asked

@@ -3,6 +3,8 @@ is and how much room it has."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 import torch
 
@@ -30,12 +32,22 @@ _IN_CACHE = 48 << 20  # on the CPU: pieces that leave the cache cost more than t
 
 
 def chosen(device: str, double: bool = False) -> str:
-    """The device that is meant: by "auto" CUDA, else MPS unless it takes double, else the CPU."""
+    """The device that is meant: by "auto" CUDA, else MPS if it has what is needed, else the CPU."""
     if device != "auto":
         return device
     if torch.cuda.is_available():
         return "cuda"
-    return "mps" if torch.backends.mps.is_available() and not double else "cpu"
+    return "mps" if not double and torch.backends.mps.is_available() and _mps_ranks() else "cpu"
+
+
+@cache
+def _mps_ranks() -> bool:
+    """Whether torch has running extrema there, without which there are no curves."""
+    try:
+        ones = torch.ones(2, device="mps")
+        return torch.equal(ones.cummax(0).values, ones.cummin(0).values)
+    except RuntimeError:  # NotImplementedError is one
+        return False
 
 
 def room(device: torch.device) -> int:
@@ -52,10 +64,33 @@ def room(device: torch.device) -> int:
 @contextmanager
 def whole_products(device: torch.device) -> Iterator[None]:
     """Products in the precision of their factors, whatever a training around has allowed."""
-    before = torch.get_float32_matmul_precision()
-    with torch.autocast(device.type, enabled=False):
-        try:
-            torch.set_float32_matmul_precision("highest")
+    with torch.autocast(device.type, enabled=False), _whole_single():
+        yield
+
+
+@contextmanager
+def _whole_single() -> Iterator[None]:
+    try:
+        before = torch.get_float32_matmul_precision()
+    except RuntimeError:  # set for one backend, by which it is then asked for alone
+        backends: Any = torch.backends
+        with _whole_of(backends.cuda.matmul), _whole_of(backends.mkldnn.matmul):
             yield
-        finally:
-            torch.set_float32_matmul_precision(before)
+        return
+    try:
+        torch.set_float32_matmul_precision("highest")
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@contextmanager
+def _whole_of(matmul: Any) -> Iterator[None]:
+    before = matmul.fp32_precision
+    try:
+        matmul.fp32_precision = "ieee"
+        yield
+    finally:
+        matmul.fp32_precision = "none"  # what holds for all backends
+        if matmul.fp32_precision != before:
+            matmul.fp32_precision = before

@@ -8,8 +8,10 @@ or a reduced precision has to do with, `torch.matmul` serves.
 """
 
 import importlib
+import math
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from typing import Any
 
 import torch
@@ -46,10 +48,37 @@ def _onednn() -> _Linear | None:
                 weight = weight.contiguous()
             return linear(x.contiguous(), weight, bias, "none", [], "")
 
-        x = torch.arange(12.0).view(3, 4)
-        return made if torch.equal(made(x, x[:2]), x @ x[:2].T) else None
+        return made if _right(made) else None
     except (AttributeError, RuntimeError):
         return None
+
+
+def _right(linear: _Linear) -> bool:
+    """Whether it is torch's product: of few numbers and of many, rows in batches, a weight either
+    way round, with bias and without."""
+    for count, inner, width in ((4, 4, 2), (130, 96, 96)):
+        x, weight, bias = (
+            torch.arange(math.prod(shape), dtype=torch.float32, device="cpu").sin().view(shape)
+            for shape in ((count, inner), (width, inner), (width,))
+        )
+        for rows, matrix in product((x, x.view(2, -1, inner)), (weight, weight.T.contiguous().T)):
+            # No F.linear: within FasterLinear that would ask for this.
+            wanted = rows @ matrix.T
+            for found, own in (
+                (linear(rows, matrix), wanted),
+                (linear(rows, matrix, bias), wanted + bias),
+            ):
+                if found.shape != own.shape or not torch.allclose(found, own, rtol=0, atol=1e-4):
+                    return False
+    return True
+
+
+def _whole() -> bool:
+    """Whether products are to be in the precision of their factors."""
+    try:
+        return torch.get_float32_matmul_precision() == "highest"
+    except RuntimeError:  # set for one backend: torch does not tell for all
+        return False
 
 
 def _serves(rows: Tensor, width: int, *others: Tensor | None) -> _Linear | None:
@@ -63,7 +92,7 @@ def _serves(rows: Tensor, width: int, *others: Tensor | None) -> _Linear | None:
         return None
     if torch.is_grad_enabled() and any(each.requires_grad for each in given):
         return None
-    if torch.is_autocast_enabled("cpu") or torch.get_float32_matmul_precision() != "highest":
+    if torch.is_autocast_enabled("cpu") or not _whole():
         return None
     return _onednn()
 

@@ -13,7 +13,7 @@ import headgauge
 from headgauge import models
 from headgauge.errors import InputError
 from headgauge.measure.plan import model_identity, source_of
-from headgauge.models import SourceText
+from headgauge.models import SourceText, loading
 from headgauge.options.commands import ScanOptions
 from headgauge.scanning import ScanSettings, scan_plan, scan_settings
 
@@ -21,6 +21,32 @@ from headgauge.scanning import ScanSettings, scan_plan, scan_settings
 def _plan(model: Any, tokens: Any, **choices: Any) -> Any:
     settings = ScanSettings(**({"lengths": (24,), "windows": 3, "top_ns": (1, 2)} | choices))
     return scan_plan(source_of(model, None, None, None), tokens, settings)
+
+
+def test_float64_is_not_asked_of_a_device_without_it(
+    llama: Any, ids: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headgauge.measure.plan.most_exact", lambda device: torch.float32)
+    with pytest.raises(InputError, match="no float64 on cpu: measure in float32, or on the CPU"):
+        _plan(llama, ids, precision="float64")
+    assert _plan(llama, ids).settings.precision == "float32"
+
+
+def test_auto_is_no_device_without_double_where_float64_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[str, bool]] = []
+
+    def chosen(device: str, double: bool = False) -> str:
+        asked.append((device, double))
+        raise InputError("that far")
+
+    monkeypatch.setattr(loading, "chosen", chosen)
+    options: Any
+    for options in ({"precision": "float64"}, {"dtype": "float64"}, {}):
+        with pytest.raises(InputError, match="that far"):
+            headgauge.scan("default", **options)
+    assert asked == [("auto", True), ("auto", True), ("auto", False)]
 
 
 def test_rows_of_tokens_are_the_windows(llama: Any, ids: Tensor) -> None:

@@ -31,7 +31,7 @@ def compile_kernels(asked: Any, what: str = "scan") -> None:
     """Begin, before torch is imported, to compile what a first use on a machine has to compile."""
     from headgauge import first_use
 
-    if getattr(asked, "precision", "float32") == "float64":
+    if _double(asked):
         what = "scan-float64"
     if asked.device in (None, "auto", "cpu"):
         first_use.start(what)
@@ -49,8 +49,12 @@ def loaded_source(name: str, asked: Any, notes: Console) -> "ModelSource":
     """The model of this name, loaded as the options say."""
     from headgauge.models import ModelSource
 
-    source = ModelSource(name, asked.dtype, asked.device, asked.revision)
+    source = ModelSource(name, asked.dtype, asked.device, asked.revision, _double(asked))
     return loaded(source, name, notes)
+
+
+def _double(asked: Any) -> bool:
+    return getattr(asked, "precision", "float32") == "float64"
 
 
 def one_name(argument: str | None, option: str | None) -> str | None:

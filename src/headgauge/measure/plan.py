@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from headgauge import models, runs
+from headgauge.devices import most_exact
 from headgauge.errors import InputError
 from headgauge.measure.bos_check import other_reading
 from headgauge.measure.reading import Reading, Seen, TextFacts, Tokens, look_at, read
@@ -60,6 +61,7 @@ def make_plan(
     seen = look_at(tokens)
     loaded = source.open()
     check_layers(loaded, settings)
+    _check_precision(loaded, settings)
     reading = read(loaded, seen, settings.bos)
     fitting, notes = fit(settings, loaded, [reading])
     return plan_of(source, reading, fitting, experiment, [*notes, *experiment.notes(fitting)])
@@ -173,14 +175,15 @@ def source_of(
     dtype: str | None,
     device: str | None,
     revision: str | None = None,
+    double: bool = False,
 ) -> Source:
-    """A source for whatever names or is a model."""
+    """A source for whatever names or is a model; `double`: it is to be measured in float64."""
     begin()
     device = device or "auto"
     if isinstance(model, models.ModelSource):
         return model
     if isinstance(model, (str, Path)):
-        return models.ModelSource(str(model), dtype, device, revision)
+        return models.ModelSource(str(model), dtype, device, revision, double)
     if dtype is not None or device != "auto":
         raise InputError("a model in memory has its dtype and device: set them on the model itself")
     if revision is not None:
@@ -200,6 +203,12 @@ def model_identity(loaded: models.LoadedModel) -> dict[str, Any]:
         "device": weight.device.type,
         "attention": str(loose.config._attn_implementation),
     } | ({} if loaded.revision is None else {"revision": loaded.revision})
+
+
+def _check_precision(loaded: models.LoadedModel, settings: UnitSettings) -> None:
+    device = next(loaded.model.parameters()).device
+    if settings.precision == "float64" and most_exact(device) != torch.float64:
+        raise InputError(f"no float64 on {device.type}: measure in float32, or on the CPU")
 
 
 def check_layers(loaded: models.LoadedModel, settings: UnitSettings) -> None:

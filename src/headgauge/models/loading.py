@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -37,15 +37,18 @@ _COMPARED: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_siz
 
 @dataclass(frozen=True)
 class ModelSource:
-    """The arguments of `load`, with the device that "auto" means here."""
+    """The arguments of `load`, with the device that "auto" means here, where it may have to be
+    measured in `double` precision."""
 
     name: str
     dtype: str | None = None
     device: str = "auto"
     revision: str | None = None
+    double: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "device", chosen(self.device))
+    def __post_init__(self, double: bool) -> None:
+        double |= self.dtype == "float64"
+        object.__setattr__(self, "device", chosen(self.device, double))
 
     @in_turn()  # loading changes torch's default dtype for all threads
     def open(self) -> LoadedModel:
@@ -75,8 +78,9 @@ def load(
     """
     if dtype is not None and dtype not in _DTYPES:
         raise InputError(f"no dtype {dtype!r}; there are {', '.join(_DTYPES)}")
-    device = chosen(device)
-    check_device(device)
+    double = dtype == "float64"
+    device = chosen(device, double)
+    check_device(device, double)
     own = "auto" if torch.device(device).type != "cpu" else torch.float32
     options: dict[str, Any] = {"dtype": getattr(torch, dtype) if dtype else own}
     if attention is not None:

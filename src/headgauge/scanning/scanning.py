@@ -72,7 +72,8 @@ def scan(
     asked = ScanOptions(**options)
     seen = look_at(tokens, text, asked.chat)
     settings = scan_settings(asked)
-    source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision)
+    double = asked.precision == "float64"
+    source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision, double)
     return run_scan(scan_plan(source, seen, settings), asked.out, asked.jobs, progress)
 
 
