@@ -106,6 +106,7 @@ def test_a_change_is_told_and_how_to_read_the_other_way(
         (told[bos],) = [note for note in scanned[bos].notes() if "BOS" in note]
         assert f"loss is {here:.2f} nats so and {there:.2f} with" in told[bos]
         assert "asked for" in told[bos]
+        assert "over the same tokens of its first 256)" in told[bos]
         assert ("; --bos" in told[bos]) == (there < here)
     assert ("--bos always" in told["never"]) == (with_bos < without)
     monkeypatch.setattr(bos_check, "LIMIT", 10.0)

@@ -69,7 +69,7 @@ def bos_notes(manifest: runs.Manifest) -> list[str]:
             continue
         notes.append(
             f"read {read} BOS ({splits['bos']['why']}): the first window's loss is {here:.2f} nats "
-            f"so and {there:.2f} {other} it ({there / here - 1:+.0%}, over the same tokens)"
-            + (f"; --bos {remedy} reads it {other}" if there < here else "")
+            f"so and {there:.2f} {other} it ({there / here - 1:+.0%}, over the same tokens of its "
+            f"first {TOKENS})" + (f"; --bos {remedy} reads it {other}" if there < here else "")
         )
     return notes
