@@ -1,11 +1,15 @@
 """The wheel has what headgauge needs, and the files that name a version name the same."""
 
+import tomllib
 import zipfile
 from contextlib import chdir
+from importlib.metadata import version
 from pathlib import Path
 
 import yaml
 from hatchling.build import build_wheel
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 import headgauge
 
@@ -26,6 +30,16 @@ def test_the_wheel_has_every_file(tmp_path):
     }
     assert sum(path.startswith("headgauge/report/page/assets/") for path in needed) > 20
     assert {path for path in inside if not path.startswith(about)} == needed
+
+
+def test_no_numba_is_allowed_whose_inner_parts_were_not_tried():
+    """kernels.py replaces some of them: one that has others would end every process at import."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [Requirement(each) for each in project["dependencies"]]
+    (allowed,) = (each.specifier for each in needed if each.name == "numba")
+    tried = Version(version("numba"))
+    assert f"{tried.major}.{tried.minor}.99" in allowed
+    assert f"{tried.major}.{tried.minor + 1}" not in allowed
 
 
 def test_the_citation_has_the_version():
