@@ -150,3 +150,12 @@ def test_what_cannot_be_handed_on_is_one_line(scan: ScanResult, tmp_path: Path) 
     assert (tmp_path / "mine.csv").read_text() == "mine"
     assert scan.folder is not None
     refused("heads.parquet is there", scan, "parquet", out=scan.folder / "heads.parquet")
+
+
+def test_measured_on_some_of_the_rows_is_said() -> None:
+    model = case("llama", "sdpa").model
+    some, whole = (
+        headgauge.scan(model, three_windows(), top_n=[1], rows=rows) for rows in (9, None)
+    )
+    told = json.loads(export(some, "kv-bits"))["measured_on"]  # pyright: ignore[reportArgumentType]
+    assert told == f"{whole.caption()}, 9 of 24 query rows"

@@ -33,7 +33,8 @@ LIMITS = (
     "that looks at one key alone.",
     "It does not know what a head is worth, how long its values are, or that scales which are "
     "shared along a channel make errors that are not independent.",
-    "The entropy is a mean over the rows of the text that was read, at its length.",
+    "The entropy is a mean over the rows of the text that was read, at its length; of a scan with "
+    "--rows over those that were drawn (measured_on).",
 )
 
 

@@ -14,6 +14,7 @@ from headgauge.measure.bos_check import bos_notes
 from headgauge.measure.effects import effect_notes
 from headgauge.measure.head_facts import why_no_scores
 from headgauge.models import Recognised
+from headgauge.registry.measures import BY_LARGEST
 from headgauge.runs.json_files import plain
 from headgauge.runs.manifest import Outlook
 from headgauge.runs.manifest_file import changed_manifest
@@ -215,10 +216,15 @@ class ScanResult(runs.Run, Shown):
         """What it means that only some of the rows were measured."""
         if not judging.is_sampled(self.heads):
             return []
-        return [
+        told = [
             f"{self.heads['rows'].max()} query rows of each window were measured: means have their "
             "sampling error (± one standard error) beside them, a largest logit is that of these "
             "rows, a lower bound, and the stable rank of the outputs is theirs"
+        ]
+        return told + [
+            f"a head that is not {line.verdict} by {line.what} may be by a row that was not measured"
+            for line in self.thresholds
+            if line.measure in BY_LARGEST
         ]
 
     def _missing_roles(self) -> list[str]:
@@ -248,9 +254,12 @@ class ScanResult(runs.Run, Shown):
         model, windows = self._model(), self.heads["window"].n_unique()
         weights = f" ({model['quantisation']} weights)" if model["quantisation"] else ""
         lengths = ", ".join(map(str, sorted(self.heads["length"].unique())))
+        some = ""
+        if judging.is_sampled(self.heads):
+            some = f", {self.heads['rows'].max()} of {self.heads['length'].max()} query rows"
         return (
             f"{model['name']}{weights}, {self._data()['name']}, L = {lengths}, "
-            f"{windows} window{'s' if windows > 1 else ''}"
+            f"{windows} window{'s' if windows > 1 else ''}{some}"
         )
 
     def stands(self) -> list[str]:
