@@ -384,11 +384,14 @@ def test_rows_without_a_number_are_kept_rows(scan: Any, given: list[str]) -> Non
     assert len(err.splitlines()) == 1
 
 
-def test_a_run_from_before_the_rename_goes_on(scan: Any, tmp_path: Path, undrawn: None) -> None:
+def test_a_run_from_before_some_rows_could_be_asked_for_goes_on(
+    scan: Any, tmp_path: Path, undrawn: None
+) -> None:
     assert scan("--quiet")[0] == 0
     file = tmp_path / "run" / "manifest.json"
-    text = file.read_text().replace('"keep_rows"', '"save_rows"')
-    assert "save_rows" in text
-    file.write_text(text)
+    text = file.read_text()
+    assert "block_rows" not in text
+    assert '"keep_rows"' in text
+    file.write_text(text.replace('"keep_rows"', '"block_rows": 256, "save_rows"'))
     code, _, err = scan("--quiet")
     assert (code, err) == (0, "")

@@ -17,8 +17,9 @@ class UnitSettings:
 
     `lengths` are the window lengths, the longest last: a shorter one reads the beginning of the
     same windows. `layers` and `heads` are None for all. `precision` is that of the curves' inner
-    loops (see `engine.Geometry.of`). `block_rows` (None: by their length) and `threads` are here
-    because the last digits of a matrix product depend on how it is cut.
+    loops (see `engine.Geometry.of`). `threads` is here because the last digits of a matrix product
+    depend on how it is cut, and so do `block_rows` (None: by their length), which nobody is asked
+    for and a run is not identified by.
 
     `rows` is how many query rows of a window are measured (`row_sample`), None for all;
     `keep_rows` keeps the numbers of each of them.
@@ -80,7 +81,7 @@ class UnitSettings:
 
     def as_dict(self) -> dict[str, Any]:
         # A run of all rows is what it was before some could be asked for: it is still taken up.
-        left_out = {"free"} | ({"rows"} if self.rows is None else set())
+        left_out = {"free", "block_rows"} | ({"rows"} if self.rows is None else set())
         return {name: value for name, value in asdict(self).items() if name not in left_out}
 
 

@@ -15,6 +15,7 @@ from headgauge.runs.manifest import FORMAT, Manifest, first_manifest
 
 MANIFEST = "manifest.json"
 _RENAMED = {"save_rows": "keep_rows"}  # settings of runs from before, and their names now
+_DROPPED = {"block_rows"}  # those that say nothing of a run
 _SHOWN, _LONGEST = 3, 40  # differences, and characters of a value
 
 
@@ -27,7 +28,8 @@ def find_manifest(path: Path) -> Manifest | None:
         return None
     found["format"] = _readable(path, found.get("format"))
     check_form(path / MANIFEST, found, Manifest)
-    found["settings"] = {_RENAMED.get(k, k): v for k, v in found["settings"].items()}
+    known = {k: v for k, v in found["settings"].items() if k not in _DROPPED}
+    found["settings"] = {_RENAMED.get(k, k): v for k, v in known.items()}
     return cast(Manifest, found)
 
 

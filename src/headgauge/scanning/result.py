@@ -222,7 +222,7 @@ class ScanResult(runs.Run, Shown):
             "rows, a lower bound, and the stable rank of the outputs is theirs"
         ]
         return told + [
-            f"a head that is not {line.verdict} by {line.what} may be by a row that was not measured"
+            f"a head that is not {line.verdict} by {line.what} may be by a row not measured"
             for line in self.thresholds
             if line.measure in BY_LARGEST
         ]
