@@ -208,6 +208,8 @@ class Measurer:
             yield ready
             yield curves
             ready = []
+        if ready:  # without curves
+            yield ready
 
     def _group(self, call: models.ObservedCall, kind: str, head: Head) -> int:
         """Which of the call's sets of vectors is the head's: values have one per KV head."""
