@@ -18,7 +18,7 @@ from headgauge.comparison import RunComparison
 from headgauge.errors import InputError
 from headgauge.scanning import ScanResult
 from headgauge.scanning.thresholds import DEFAULT
-from model_families import case
+from model_families import LENGTH, case
 from shape_checks import shapes_unchecked
 
 Scans = dict[str, ScanResult]
@@ -382,6 +382,31 @@ def test_a_run_of_some_rows_stands_beside_one_of_all() -> None:
         apart = by_window(some, measure) - by_window(whole, measure)
         np.testing.assert_allclose(own["difference"], apart.mean(0), atol=1e-12)
         assert np.abs(apart).max() > 0
+    drawn, left_out = found.manifest["notes"]
+    assert "query rows of a window: all in" in drawn
+    assert ", 12 (seed 0) in" in drawn
+    for measure in ("max_logit", "output_stable_rank"):
+        assert measure in left_out
+        assert rows(headgauge.compare(whole, whole).differences(), measure).height == HEADS
+        assert rows(found.differences(), measure).is_empty()
+    with pytest.raises(InputError, match="not both runs have a number for max_logit"):
+        headgauge.compare(whole, some, fail_on="max_logit<0")
+
+
+def test_as_many_rows_may_be_others() -> None:
+    """By their seed; all of a window are the same, however many were asked for."""
+    model: Any = case("llama", "sdpa").model
+
+    def scan(rows: int, seed: int) -> ScanResult:
+        return headgauge.scan(model, tokens(), rows=rows, seed=seed, **SIZES)
+
+    with shapes_unchecked():
+        first, same, other = scan(12, 0), scan(12, 0), scan(12, 1)
+        whole, more = scan(LENGTH, 0), scan(2 * LENGTH, 1)
+    assert headgauge.compare(first, same).manifest["notes"] == []
+    assert headgauge.compare(whole, more).manifest["notes"] == []
+    found = headgauge.compare(first, other)
     (note,) = found.manifest["notes"]
-    assert "query rows of a window: all in" in note
-    assert ", 12 in" in note
+    assert "12 (seed 0) in" in note
+    assert "12 (seed 1) in" in note
+    assert rows(found.differences(), "max_logit").height == HEADS

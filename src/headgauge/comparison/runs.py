@@ -18,7 +18,13 @@ import polars as pl
 
 from headgauge.comparison.conditions import read_conditions
 from headgauge.comparison.runs_changes import change_tables
-from headgauge.comparison.runs_differences import Side, difference_tables, side_of, side_row
+from headgauge.comparison.runs_differences import (
+    NO_MEANS,
+    Side,
+    difference_tables,
+    side_of,
+    side_row,
+)
 from headgauge.comparison.runs_result import RunComparison
 from headgauge.errors import InputError, wholes
 from headgauge.options.commands import CompareOptions
@@ -75,6 +81,9 @@ def compare_runs(given: Sequence[Any], asked: CompareOptions) -> RunComparison:
         side_of(name, _as_first(scan.with_thresholds(lines), modules))
         for name, scan in zip(names, scans, strict=True)
     ]
+    if len({_rows(side) for side in sides}) > 1:
+        unbiased = ~pl.col("measure").is_in(NO_MEANS)
+        sides = [replace(side, windows=side.windows.filter(unbiased)) for side in sides]
     found: dict[str, Any] = {"sides": [side_row(side) for side in sides]}
     found |= difference_tables(sides)
     found |= change_tables(sides, found["values"], found["differences"])
@@ -211,11 +220,27 @@ def _identity(sides: Sequence[Side], asked: CompareOptions) -> dict[str, Any]:
 def _notes(sides: Sequence[Side]) -> list[str]:
     """What each run has to say of itself, and whether they measured different rows."""
     notes = [f"{side.name}: {line}" for side in sides for line in side.scan.manifest["notes"]]
-    rows = {side.name: side.scan.manifest["settings"].get("rows") or "all" for side in sides}
-    if len(set(rows.values())) > 1:
-        told = ", ".join(f"{count} in {name}" for name, count in rows.items())
+    counts, drawn = {_rows(side) for side in sides}, {_drawn(side) for side in sides}
+    if len(drawn) > 1:
+        told = ", ".join(f"{_drawn(side)} in {side.name}" for side in sides)
         notes.append(f"query rows of a window: {told}; differences have in them which were drawn")
+    if len(counts) > 1:
+        notes.append(
+            f"not compared: {', '.join(NO_MEANS)}, which are no means over rows: they are of "
+            "another size where fewer are measured, and so may verdicts by them be"
+        )
     return notes
+
+
+def _rows(side: Side) -> int | None:
+    """How many query rows of a window were measured; None for all."""
+    rows = side.scan.manifest["settings"].get("rows")
+    return None if rows is None or rows >= side.length else rows
+
+
+def _drawn(side: Side) -> str:
+    rows = _rows(side)
+    return "all" if rows is None else f"{rows} (seed {side.scan.manifest['settings']['seed']})"
 
 
 def _table(name: str, rows: list[dict[str, Any]] | pl.DataFrame) -> pl.DataFrame:

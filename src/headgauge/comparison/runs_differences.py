@@ -27,6 +27,8 @@ from headgauge.scanning.verdicts import at_length, derived, numbers
 LOSS = "loss"
 SURE = 2.0  # standard errors
 _EXACT = 1e-12  # of the numbers: an error below it is rounding, and the difference no accident
+# Of the rows that were measured: of fewer of them it is another number, not the same less surely.
+NO_MEANS = (*BY_LARGEST, "output_stable_rank")
 _BY = [*HEAD, "measure"]
 
 
