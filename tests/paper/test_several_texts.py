@@ -10,6 +10,7 @@ from headgauge import paper
 from headgauge.errors import InputError
 from headgauge.paper import Reproduction, choice_table, reproducing
 from headgauge.paper.choices import CHOICES, Choice
+from headgauge.paper.result import TIMING
 from headgauge.paper.settings import quick
 from headgauge.paper.verdicts import CLAIMS
 from headgauge.runs import load_run
@@ -42,6 +43,27 @@ def _tables(scan):
 def _plan(model, texts, settings):
     source = reproducing.source_of(model, None, None, None)
     return paper.make_reproduction(source, texts, settings)
+
+
+def test_a_run_that_is_taken_up_tells_what_choosing_took_before(
+    two, reproduce, small, tokens, other_tokens
+):
+    """In the process that made the pass, not in the one that finished the run."""
+    (unit,) = load_run(two.folder / "choosing").manifest["times"]["units"].values()
+    (first,) = (row for row in two.spent if row["part"].startswith("choosing"))
+    assert first["seconds"] >= round(sum(unit.values()), 3) > 0
+    written = (two.folder / TIMING).read_bytes()
+    (two.folder / TIMING).unlink()
+    again = reproduce([tokens[:, :40], other_tokens[:, :40]], settings=small, out=two.folder)
+    (two.folder / TIMING).write_bytes(written)
+    (second,) = (row for row in again.spent if row["part"].startswith("choosing"))
+    assert second["seconds"] >= round(sum(unit.values()), 3)
+
+
+@pytest.mark.parametrize("asked", [0, 64])
+def test_no_more_rows_are_asked_for_than_there_are(model, small, tokens, asked):
+    plan = _plan(model, tokens[:, :40], replace(small, sensitivity_rows=asked))
+    assert plan.settings.sensitivity_rows == 40
 
 
 def test_every_row_names_its_text(two):
@@ -94,7 +116,7 @@ def test_the_first_text_is_the_one_that_is_looked_at(
     two, model, small, tokens, other_tokens, unchecked
 ):
     plan = _plan(model, [other_tokens[:, :40], tokens[:, :40]], small)
-    looked, _ = reproducing._look(plan, None, None)
+    looked, *_ = reproducing._look(plan, None, None)
     # The other way round it was the second, which has all choices but one from its own pass.
     chosen = pl.DataFrame([two.judging.choice])
     second = _tables(two.scans[NAMES[1]])["paper_curves"].filter(window=0, rule="model")

@@ -61,6 +61,10 @@ def test_fewer_rows_are_said():
         # Less was measured than the literal loop stands for: there is nothing to divide.
         assert (row["ratio"] is None) == (row["algorithm"] != "5")
     notes = [row["note"] for row in timing_table(UNITS, LOOPS, SETTINGS)]
+    every = replace(SETTINGS, sensitivity_rows=128)
+    assert timing_table(UNITS, LOOPS, every)[4]["note"] == "all query rows of each head"
+    half = replace(SETTINGS, sensitivity_rows=85)
+    assert timing_table(UNITS, LOOPS, half)[4]["note"].endswith("1.5 times smaller")
     assert notes[0].startswith("passes over L = 32, 64, with every N")
     for note in notes[1:4]:
         assert "its whole time stands in each row" in note

@@ -66,7 +66,8 @@ def reproduce(
     than the options do, and stands in their place.
     """
     asked = ReproduceOptions(**options)
-    source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision)
+    how = asked.dtype, asked.device, asked.revision, "reproduce"
+    source = source_of(model, tokenizer, *how)
     chosen = settings or reproduce_settings(asked)
     return run_reproduction(make_reproduction(source, texts, chosen), asked.out, progress)
 
@@ -111,7 +112,8 @@ def make_reproduction(
                 "paper's figures need running text"
             )
     settings, notes = fit(settings, loaded, readings)
-    rows = settings.sensitivity_rows or settings.length  # 0: all of them
+    every = settings.length
+    rows = min(settings.sensitivity_rows or every, every)  # 0: all of them
     settings = replace(settings, sensitivity_rows=rows)
     plans: dict[str, Plan] = {}
     for reading in readings:
@@ -158,8 +160,7 @@ def run_reproduction(
     settings, looked = plan.settings, None
     beside: dict[str, float] = {}
     if plan.chooses:
-        with _timed(beside, "choosing vectors and keys"):
-            looked, choice = _look(plan, path, next(shares))
+        looked, choice, beside["choosing vectors and keys"] = _look(plan, path, next(shares))
         settings = replace(settings, choice=choice)
     scans: dict[str, ScanResult] = {}
     tables: dict[str, Tables] = {}
@@ -224,14 +225,18 @@ def choosing_plan(first: Plan, settings: ReproduceSettings) -> Plan:
 
 def _look(
     plan: ReproductionPlan, path: Path | None, progress: Progress | None
-) -> tuple[pl.DataFrame, Choice]:
-    """All choices on the first text: their curves, and the closest of them."""
+) -> tuple[pl.DataFrame, Choice, float]:
+    """All choices on the first text: their curves, the closest of them, and the seconds that it
+    took, by the pass's own record: an earlier process may have made it."""
     looking = choosing_plan(plan.first, plan.settings)
     run = run_plan(looking, None if path is None else path / CHOOSING, 1, progress)
+    units = ScanResult.of(run).seconds().values()
+    began = time.perf_counter() - sum(second for spent in units for second in spent.values())
     curves = run.tables["paper_curves"]
     critical, *_ = fig2c_critical.run(curves, plan.settings.draws)
     at_longest = curves.filter(length=longest(curves))
-    return curves, closest(choice_table(at_longest, critical, None))
+    found = closest(choice_table(at_longest, critical, None))
+    return curves, found, time.perf_counter() - began
 
 
 @contextmanager

@@ -172,7 +172,10 @@ def spent_table(spent: Sequence[Mapping[str, Any]]) -> Table:
         cells = ["" if seconds is None else _duration(seconds) for seconds in own]
         heading = "beside" if text is None else text
         columns.append(Column(heading, [*cells, _duration(sum(filter(None, own)))]))
-    note = "Without loading and drawing. What units share is charged to the part that asked first."
+    note = (
+        "Without loading and drawing, and without what an interruption lost. What units share is "
+        "charged to the part that asked first."
+    )
     last = [False] * len(parts) + [True]
     return Table("Where the time went", columns, note, last)
 
