@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headgauge.devices import most_exact
 from headgauge.theory import roles
 
 NAMES = ("qk_largest", "qk_stable_rank", "qk_spectral_entropy")
@@ -16,6 +17,8 @@ def qk_spectra(
     heads = len(query)
     if not (query.isfinite().all() and key.isfinite().all()):
         return [dict.fromkeys(NAMES) for _ in range(heads)]
+    if most_exact(query.device) != torch.float64:  # Apple's GPUs, for which older torch has no QR
+        query, key = query.cpu().double(), key.cpu().double()
     # The small factors have the same spectrum; a key head's serves several queries.
     query, key = (torch.linalg.qr(each, mode="r").R for each in (query, key))
     found = (roles.qk_spectrum(query[h], key[h * len(key) // heads]) for h in range(heads))
