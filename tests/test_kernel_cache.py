@@ -81,6 +81,17 @@ def test_a_second_process_compiles_nothing_and_one_after_an_edit_everything(sour
     assert len(kept) == 1  # what was compiled from other sources is gone
 
 
+def test_of_two_compilers_neither_takes_away_what_the_other_made(sources: Path) -> None:
+    found = []
+    for checked in (0, 1, 0, 1):
+        with pytest.MonkeyPatch.context() as other:
+            other.setattr(kernel_cache.config, "BOUNDSCHECK", checked)
+            module = fresh(sources)
+            assert times(module) == 6.0
+            found.append(compiled(module))
+    assert found == [2, 2, 0, 0]
+
+
 def test_whatever_is_compiled_into_a_kernel_is_among_its_sources() -> None:
     """Functions and constants of other files too: a change there must not find the old kernel."""
     whole = kernel_cache.PACKAGE

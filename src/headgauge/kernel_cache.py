@@ -52,13 +52,15 @@ def folder() -> Path | None:
     numba itself looks at the file of a kernel only, not at those of the functions and constants
     that are compiled into it; for which processor a kernel is stands beside it in its index. Beside
     the package, or in the user's folder where that is read-only; None where nothing can be kept,
-    and every process compiles for itself.
+    and every process compiles for itself. Another compiler may be another environment's, whose
+    folder stays.
     """
     if numba is None or config.DISABLE_JIT:
         return None
     llvm = importlib.import_module("llvmlite").__version__
     made_by = f"{numba.__version__} {llvm} {config.OPT} {config.BOUNDSCHECK}"
-    digest = hashlib.sha256(made_by.encode())
+    compiler = hashlib.sha256(made_by.encode()).hexdigest()[:8]
+    digest = hashlib.sha256()
     for pattern in _SOURCES:
         for source in sorted(PACKAGE.glob(pattern)):
             digest.update(source.name.encode() + source.read_bytes())
@@ -66,10 +68,10 @@ def folder() -> Path | None:
     beside, user = PACKAGE / "__pycache__", folders.user_cache_dir("numba", False)
     given = config.CACHE_DIR
     for place in [Path(given)] if given else [beside, Path(user)]:
-        found = place / f"headgauge-{digest.hexdigest()[:16]}"
+        found = place / f"headgauge-{digest.hexdigest()[:16]}-{compiler}"
         with contextlib.suppress(OSError):
             if place == beside and not found.is_dir():
-                for other in place.glob("headgauge-*"):  # of sources that are gone
+                for other in place.glob(f"headgauge-*-{compiler}"):  # of sources that are gone
                     shutil.rmtree(other, ignore_errors=True)
             found.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=found).close()
