@@ -30,10 +30,13 @@ settings.register_profile("headgauge", deadline=None, derandomize=True)
 settings.load_profile("headgauge")
 
 
-def pytest_sessionstart():
-    """Nothing is compiled ahead in other processes: the tests compile what they need."""
-    for what in first_use.KINDS:
-        first_use.done(what)
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_ahead():
+    """Nothing is compiled ahead in other processes: the tests compile what they need. A mark that
+    all is there would outlive them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(first_use, "start", lambda what: None)
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

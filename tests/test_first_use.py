@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from headgauge import first_use
-from headgauge.engine import first_calls
+from headgauge import first_calls, first_use
+from headgauge.first_use import start  # of the module there is none while tests run
 
 
 @pytest.fixture(autouse=True)
@@ -16,20 +16,17 @@ def _none_yet(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_processes_say_how_many_kernels_there_are_and_leave_a_mark() -> None:
     marker = first_use._marker("scan")
     assert marker is not None
-    marker.unlink()
-    try:
-        first_use.start("scan")
-        seen = list(first_use.waiting())
-        for each in first_use._helpers:
-            each.listener.join()
-            each.process.wait()
-        assert marker.exists()
-    finally:
-        first_use.done("scan")
+    marker.unlink(missing_ok=True)
+    start("scan")
+    seen = list(first_use.waiting())
+    for each in first_use._helpers:
+        each.listener.join()
+        each.process.wait()
+    assert marker.exists()
     totals = {total for _, total in seen if total is not None}
     assert totals == {len(first_calls.kernels_in(first_calls.calls("scan")[0]))}
     first_use._helpers.clear()
-    first_use.start("scan")  # all is there
+    start("scan")  # all is there
     assert not first_use._helpers
 
 
@@ -38,7 +35,7 @@ def test_where_they_cannot_run_nobody_waits(
     monkeypatch: pytest.MonkeyPatch, interpreter: str
 ) -> None:
     monkeypatch.setattr(sys, "executable", interpreter)
-    first_use.start("no such command")
+    start("no such command")
     for each in first_use._helpers:
         each.listener.join()
         each.process.wait()

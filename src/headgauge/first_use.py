@@ -19,7 +19,7 @@ from typing import Any
 
 from headgauge import kernel_cache
 
-KINDS = ("scan", "scan-float64", "reproduce")  # of commands, by what they need
+KINDS = ("scan", "scan-float64", "reproduce", "compare", "simulate")  # what commands need
 _MOST = 4  # processes: there are no more pieces that take long
 _LOOK = 0.1
 
@@ -28,7 +28,7 @@ class _Helper:
     """One process, and what it has said."""
 
     def __init__(self, what: str, place: int) -> None:
-        command = [sys.executable, "-m", "headgauge.engine.first_calls", what, str(place)]
+        command = [sys.executable, "-m", "headgauge.first_calls", what, str(place)]
         apart: dict[str, Any] = (
             {"creationflags": 0x200} if os.name == "nt" else {"start_new_session": True}
         )

@@ -49,6 +49,29 @@ def test_auto_is_no_device_without_double_where_float64_is_measured(
     assert asked == [("auto", True), ("auto", True), ("auto", False)]
 
 
+def test_what_is_needed_begins_to_be_compiled_where_the_cpu_measures(
+    llama: Any, ids: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    def start(what: str) -> None:
+        begun.append(what)
+        raise InputError("that far")
+
+    monkeypatch.setattr("headgauge.first_use.start", start)
+    monkeypatch.setattr(loading, "load", lambda *_, **__: pytest.fail("loaded before that"))
+    for what in (headgauge.scan, headgauge.compare, headgauge.reproduce, headgauge.ablate):
+        with pytest.raises(InputError, match="that far"):
+            what("default", device="cpu")
+    with pytest.raises(InputError, match="that far"):
+        headgauge.scan(llama, ids, precision="float64")
+    with pytest.raises(InputError, match="that far"):
+        headgauge.simulate(device="cpu")
+    assert begun == ["scan", "compare", "reproduce", "scan", "scan-float64", "simulate"]
+    for elsewhere in ("cuda:1", "abacus"):
+        assert source_of("default", None, None, elsewhere).device == elsewhere  # pyright: ignore
+
+
 def test_rows_of_tokens_are_the_windows(llama: Any, ids: Tensor) -> None:
     plan = _plan(llama, ids)
     assert [unit.key.window for unit in plan.units] == [0, 1, 2]

@@ -31,7 +31,7 @@ def run(asked: CompareOptions) -> None:
 
 def _rules(name: str | None, asked: CompareOptions) -> None:
     """One name, or none: rules in a model."""
-    compile_kernels(asked)
+    compile_kernels(asked, "compare")
     from headgauge.cli.compare_rules import run as compare_rules
     from headgauge.comparison.runs import single_run
 

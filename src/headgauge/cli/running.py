@@ -67,16 +67,20 @@ def one_name(argument: str | None, option: str | None) -> str | None:
 
 def loaded(source: "Source", name: str, notes: Console) -> "Source":
     """The same, with its model loaded now."""
-    from headgauge import first_use
-
     with notes.status(f"loading {name}"):
         opened = source.open()
-    if next(opened.model.parameters()).device.type != "cpu":
-        return source
+    if next(opened.model.parameters()).device.type == "cpu":
+        wait_for_kernels(notes)
+    return source
+
+
+def wait_for_kernels(notes: Console) -> None:
+    """Until those that a command needs are compiled."""
+    from headgauge import first_use
+
     with notes.status("") as status:
         for done, total in first_use.waiting():
             status.update(f"compiling kernels, once: {done}/{total or '…'}")
-    return source
 
 
 def look_at(name: str | None, string: str | None = None, chat: bool = False) -> Any:

@@ -3,7 +3,7 @@
 from headgauge.cli import documents, results
 from headgauge.cli.output import part_bars, print_json, stderr
 from headgauge.cli.process import works_in
-from headgauge.cli.running import default_folder
+from headgauge.cli.running import compile_kernels, default_folder, wait_for_kernels
 from headgauge.options import keywords
 from headgauge.options.commands import SimulateOptions
 
@@ -15,6 +15,7 @@ def run(asked: SimulateOptions) -> None:
     leaves tables (Parquet), figures, an animation and a page with a slider through time in the
     folder. A simulation that was interrupted goes on when it is started again.
     """
+    compile_kernels(asked, "simulate")
     # torch takes seconds: not for --help.
     from headgauge import simulation
     from headgauge.devices import check_device, chosen
@@ -28,6 +29,8 @@ def run(asked: SimulateOptions) -> None:
     check_device(device, double=True)
     for line in (f"device {device}", f"out    {place}"):
         notes.print(line, style="dim", soft_wrap=True)
+    if device == "cpu":
+        wait_for_kernels(notes)
     with part_bars(notes) as progress:
         found = simulation.run_settings(settings, place, device, progress)
     with notes.status("drawing"):

@@ -56,7 +56,8 @@ def compare_rules(
     """The loss and every head's measures under each rule."""
     settings = rule_settings(asked)
     seen = look_at(tokens, text, asked.chat)
-    source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision)
+    how = asked.dtype, asked.device, asked.revision, "compare"
+    source = source_of(model, tokenizer, *how)
     return run_rules(rule_plan(source, seen, settings), asked.out, progress)
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from headgauge import models, runs
+from headgauge import first_use, models, runs
 from headgauge.devices import most_exact
 from headgauge.errors import InputError
 from headgauge.measure.bos_check import other_reading
@@ -175,11 +175,23 @@ def source_of(
     dtype: str | None,
     device: str | None,
     revision: str | None = None,
-    double: bool = False,
+    what: str = "scan",
 ) -> Source:
-    """A source for whatever names or is a model; `double`: it is to be measured in float64."""
+    """A source for whatever names or is a model. On the CPU what is then needed of it (`what` of
+    `first_use`) begins to be compiled."""
     begin()
-    device = device or "auto"
+    double = what == "scan-float64"
+    source = _source_of(model, tokenizer, dtype, device or "auto", revision, double)
+    named = isinstance(source, models.ModelSource)
+    place = source.device if named else next(source.model.parameters()).device
+    if str(place).partition(":")[0] == "cpu":
+        first_use.start(what)
+    return source
+
+
+def _source_of(
+    model: Model, tokenizer: Any, dtype: str | None, device: str, revision: str | None, double: bool
+) -> Source:
     if isinstance(model, models.ModelSource):
         return model
     if isinstance(model, (str, Path)):

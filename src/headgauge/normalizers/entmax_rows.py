@@ -92,7 +92,7 @@ def _solve(values, places, count, epsilon, tolerance):
 
 
 @compiled
-def _forward(scores, hidden, hidden_row, alpha, tolerance, weights, start, stop):
+def forward(scores, hidden, hidden_row, alpha, tolerance, weights, start, stop):
     keys = scores.shape[1]
     values = np.empty(keys, np.float64)
     places = np.empty(keys, np.int64)
@@ -196,7 +196,7 @@ def entmax_forward(scores: Tensor, alpha: Tensor, hidden: Tensor | None) -> Tens
     tolerance = 1e-10 if scores.dtype == torch.float32 else 4 * np.finfo(np.float64).eps
     masked = _hidden_rows(hidden, scores.shape)
     alphas = _alpha_rows(alpha, scores.shape[:-1])
-    kernels.over_rows(_forward, len(flat), flat.size, flat, *masked, alphas, tolerance, weights)
+    kernels.over_rows(forward, len(flat), flat.size, flat, *masked, alphas, tolerance, weights)
     return torch.from_numpy(weights).reshape(scores.shape)
 
 

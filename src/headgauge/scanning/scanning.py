@@ -72,8 +72,8 @@ def scan(
     asked = ScanOptions(**options)
     seen = look_at(tokens, text, asked.chat)
     settings = scan_settings(asked)
-    double = asked.precision == "float64"
-    source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision, double)
+    what = "scan-float64" if asked.precision == "float64" else "scan"
+    source = source_of(model, tokenizer, asked.dtype, asked.device, asked.revision, what)
     return run_scan(scan_plan(source, seen, settings), asked.out, asked.jobs, progress)
 
 

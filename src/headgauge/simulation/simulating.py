@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 import psutil
 
+from headgauge import first_use
 from headgauge.devices import check_device, chosen
 from headgauge.errors import InputError
 from headgauge.options import takes
@@ -60,6 +61,8 @@ def run_settings(
     begin()
     device = chosen(device, double=True)
     check_device(device, double=True)
+    if device == "cpu":
+        first_use.start("simulate")
     _check_memory(settings, device)
     report = progress or (lambda part, share: None)
     made: dict[str, pl.DataFrame] = {}
