@@ -1,9 +1,8 @@
 """Compiled: steps of Runge and Kutta's for gaps under softmax, in single precision.
 
 The field is that of `inner_products`. A state is read as it lies: row i of its gaps begins at i·n,
-its radii stand behind them. Four rows of W meet four rows of D at a time, because reading and
-writing E costs more than the sums; as many rows of W as stay near take turns at these four, because
-fetching D costs more than they do. W is made where it is needed and kept nowhere.
+its radii stand behind them. Some rows of W meet all of D at a time, by tiles; W is made where it is
+needed and kept nowhere.
 """
 
 import math
@@ -11,10 +10,10 @@ import math
 import numpy as np
 
 from headgauge.kernels import compiled, literal, summed
+from headgauge.particles.tiles import HIGH, NARROW, WIDE, narrow, wide
 from headgauge.theory.dynamics.schemes import TINY
 
-FOUR = 4  # rows of W, and of D, that meet
-ROWS = 16  # of W that share a pass over D
+ROWS = 16  # of W that share a pass over D, which then stays near
 LINE = 16  # numbers of a cache line
 _PIECE = 4096  # numbers of a state that are added up at once
 _MAGNITUDE = np.int32(0x7FFFFFFF)  # the bits of a number but for its sign
@@ -52,23 +51,30 @@ def _weigh(gaps, beta, weights):
 
 
 @summed
-def _meet(weights, gaps, r, k, met):
-    """met[r : r + 4] += weights[r : r + 4, k : k + 4] · D[k : k + 4]."""
-    r0, r1, r2, r3 = np.uint64(r), np.uint64(r + 1), np.uint64(r + 2), np.uint64(r + 3)
-    k0, k1, k2, k3 = np.uint64(k), np.uint64(k + 1), np.uint64(k + 2), np.uint64(k + 3)
-    a0, a1, a2, a3 = weights[r0, k0], weights[r0, k1], weights[r0, k2], weights[r0, k3]
-    b0, b1, b2, b3 = weights[r1, k0], weights[r1, k1], weights[r1, k2], weights[r1, k3]
-    c0, c1, c2, c3 = weights[r2, k0], weights[r2, k1], weights[r2, k2], weights[r2, k3]
-    d0, d1, d2, d3 = weights[r3, k0], weights[r3, k1], weights[r3, k2], weights[r3, k3]
-    # Behind the last row of D the weights are 0: any other row will do.
-    last = np.uint64(gaps.shape[0] - 1)
-    k1, k2, k3 = min(k1, last), min(k2, last), min(k3, last)
-    for j in range(np.uint64(gaps.shape[1])):
-        g0, g1, g2, g3 = gaps[k0, j], gaps[k1, j], gaps[k2, j], gaps[k3, j]
-        met[r0, j] += (a0 * g0 + a1 * g1) + (a2 * g2 + a3 * g3)
-        met[r1, j] += (b0 * g0 + b1 * g1) + (b2 * g2 + b3 * g3)
-        met[r2, j] += (c0 * g0 + c1 * g1) + (c2 * g2 + c3 * g3)
-        met[r3, j] += (d0 * g0 + d1 * g1) + (d2 * g2 + d3 * g3)
+def _meet_last(weights, gaps, met, begin):
+    """met = weights · D from the column `begin` on."""
+    for r in range(met.shape[0]):
+        for j in range(begin, gaps.shape[1]):
+            total = np.float32(0.0)
+            for k in range(gaps.shape[0]):
+                total += weights[r, k] * gaps[k, j]
+            met[r, j] = total
+
+
+@compiled
+def _meet(weights, gaps, met):
+    """met = weights · D: where a tile fits, by tiles."""
+    n, j = gaps.shape[1], 0
+    while j + WIDE <= n:
+        for r in range(0, ROWS, HIGH):
+            wide(weights, gaps, met, r, j)
+        j += WIDE
+    while j + NARROW <= n:
+        for r in range(0, ROWS, HIGH):
+            narrow(weights, gaps, met, r, j)
+        j += NARROW
+    if j < n:
+        _meet_last(weights, gaps, met, j)
 
 
 @summed
@@ -93,12 +99,8 @@ def _attend(gaps, radius, beta, share, divides, grows, weights, met, half, growt
     for first in range(0, n, ROWS):
         for r in range(ROWS):
             i = min(first + r, n - 1)
-            # What is behind the last key weighs 0.
             weights[ROWS, r] = _weigh(gaps[i], beta, weights[r, :n])
-            _nothing(0, n, met[r])
-        for k in range(0, n, FOUR):
-            for r in range(0, min(ROWS, n - first), FOUR):
-                _meet(weights, gaps, r, k, met)
+        _meet(weights, gaps, met)
         for r in range(min(ROWS, n - first)):
             i, unit = first + r, 1.0 / np.float64(weights[ROWS, r])
             own = met[r, i] * unit
@@ -229,10 +231,10 @@ def _steps(state, slope, changes, method, size, gains, beta, room, out, which):
 
 
 @compiled
-def _within(before, changes, weights, which, room, out, rows):
+def _within(before, changes, weights, which, moved, out, rows):
     m = before.shape[1]
     for row in range(*rows):
-        b, moved = which[row], room[row]
+        b = which[row]
         for begin in range(0, m, _PIECE):
             end = min(begin + _PIECE, m)
             _nothing(begin, end, moved)
@@ -241,9 +243,10 @@ def _within(before, changes, weights, which, room, out, rows):
 
 
 @compiled
-def within(before, changes, weights, which, room, out, start, stop):
+def within(before, changes, weights, which, out, start, stop):
     """out[row] = before[b] + Σ_s weights[row, s] · changes[s, b] with b = which[row]."""
-    _within(before, changes, weights, which, room, out, (start, stop))
+    moved = np.empty(before.shape[1], np.float32)
+    _within(before, changes, weights, which, moved, out, (start, stop))
 
 
 @compiled

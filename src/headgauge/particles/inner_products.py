@@ -47,7 +47,7 @@ class InnerProducts(Swarm):
     """Gaps and radii; errors of gaps count as shares of `floor` once the widest is below it."""
 
     floor: float = 0.0
-    _held: dict[Any, list[Tensor]] = field(default_factory=dict, init=False, repr=False)
+    _held: dict[Any, list[Tensor]] = field(default_factory=dict, kw_only=True, repr=False)
 
     @staticmethod
     def of(
@@ -96,7 +96,8 @@ class InnerProducts(Swarm):
         rows, wide = gap_rows.ROWS, n + gap_rows.LINE
         shapes = (m,), (m,), (n, wide), (rows + 1, wide), (rows, n)
         room = tuple(each.numpy() for each in self._room(slope, *shapes))
-        end, new = torch.empty_like(state), torch.empty_like(slope)
+        # Those of the last step but one, unless that was taken back.
+        end, new = self._others(state), self._others(slope)
         sizes = state.new_empty(batch, 3)
         coefficients = tuple(each.astype(np.float32) for each in (method.rows, method.error))
         gains = share.numpy(), divided.numpy(), grows.numpy()
@@ -112,9 +113,8 @@ class InnerProducts(Swarm):
     ) -> Float[Tensor, "some m"] | None:
         if not self.compiled(changes.dtype, before):
             return None
-        seen, size = before.new_empty(len(which), before.shape[1]), before.shape[1:]
-        (room,) = self._room(changes[0], size)
-        given = (each.contiguous().numpy() for each in (before, changes, weights, which, room))
+        (seen,) = self._room(before[which[:0]], before.shape[1:], rows=len(which))
+        given = (each.contiguous().numpy() for each in (before, changes, weights, which))
         kernels.over_rows(gap_rows.within, len(which), seen.numel(), *given, seen.numpy())
         return seen
 
@@ -151,12 +151,18 @@ class InnerProducts(Swarm):
         across = (2 * total * own - own.square() - spread).clamp_min(0).sqrt()
         return met, own, norm, total - own, across
 
-    def _room(self, like: Tensor, *shapes: tuple[int, ...]) -> list[Tensor]:
-        """For so many tensors, the same at every call; where nothing was put there are zeros."""
-        key = len(like), like.dtype, shapes
-        if key not in self._held:
-            self._held[key] = [like.new_zeros(len(like), *shape) for shape in shapes]
-        return self._held[key]
+    def _others(self, states: States) -> States:
+        """Room for states that are not these: one of two that take turns."""
+        one, other = self._room(states, states.shape[1:], states.shape[1:])
+        return other if states.data_ptr() == one.data_ptr() else one
+
+    def _room(self, like: Tensor, *shapes: tuple[int, ...], rows: int = 0) -> list[Tensor]:
+        """For so many tensors, the same at every call, also of `only` some of the trajectories;
+        where nothing was put there are zeros."""
+        rows, key = rows or len(like), (like.dtype, like.device, shapes)
+        if key not in self._held or len(self._held[key][0]) < rows:
+            self._held[key] = [like.new_zeros(rows, *shape) for shape in shapes]
+        return [each[:rows] for each in self._held[key]]
 
     def see(self, time: float, state: States) -> Seen:
         gaps, radius = self.gaps(state), self.radius(state)

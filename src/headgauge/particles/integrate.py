@@ -22,7 +22,7 @@ from torch import Tensor
 
 from headgauge import kernels
 from headgauge.errors import InputError
-from headgauge.particles.systems import Scalars, Some, States, System
+from headgauge.particles.systems import Changes, Scalars, Some, States, System
 from headgauge.particles.tableaus import EIGHTH, FIFTH, Fifth, Tableau, combine
 from headgauge.threads import one_thread
 
@@ -31,12 +31,14 @@ SINGLE = 1e-5  # from here on single precision will do for a stage
 _SAFETY, _LEAST, _MOST = 0.9, 0.2, 6.0
 _MOST_STEPS = 5_000  # from one break to the next: what needs more does not come to an end
 _LONG = 1 << 12  # numbers of a state from which on a copy of its stages is slow
+_SEEN = 1 << 21  # numbers of saved states that are made at once
 _SMALLEST = 1e-14  # a step below this share of the time means the field has broken down
 
 
 Asked = Sequence[float] | Float[Tensor, "times"]
 Saved = Callable[[int, Some, Float[Tensor, "some m"]], object]
-"""Called with the number of a saved time, the trajectories that reached it, and their states."""
+"""Called with the number of a saved time, the trajectories that reached it, and their states, which
+are others after the call."""
 
 
 def integrate(
@@ -53,7 +55,9 @@ def integrate(
     working = torch.float32 if tolerance >= SINGLE else state.dtype
     if asked[0] == 0:
         saved(0, torch.arange(len(state), device=state.device), state)
-    step = torch.full_like(state[:, 0], 1e-2 * min(asked[-1], 1.0))
+    # At rates of about 1 the first step is then about good; a longer one would be taken back.
+    first = tolerance ** (1 / run.tableau.order) * min(asked[-1], 1.0)
+    step = torch.full_like(state[:, 0], first)
     with _threads(system.compiled(working, state)):
         for start, stop in pairwise((0.0, *system.breaks(asked[-1]), asked[-1])):
             if stop > start:
@@ -108,15 +112,20 @@ class _Run:
         """From one break to the next; those that have arrived leave the batch."""
         start, stop = span
         final, final_step = torch.empty_like(state), step.clone()
+        count = self.tableau.stages + 1 + len(self.tableau.extra)
+        # The same room for every step: asked for anew it costs as much as a stage.
+        room = slope.new_empty(count * slope.numel())
         alive = torch.arange(len(state), device=state.device)
+        before = torch.zeros_like(step)
         time = torch.full_like(step, start)
         for _ in range(_MOST_STEPS):
             left = stop - time
             # What would leave a crumb goes all the way.
             last = step >= 0.99 * left
             size = torch.where(last, left, step)
-            trial = _Trial(self.tableau, system, time, state, slope, size)
-            good, step = self._judge(trial, step, last)
+            changes = room[: count * slope.numel()].view(count, *slope.shape)
+            trial = _Trial(self.tableau, system, time, state, slope, size, changes)
+            good, step, before = self._judge(trial, step, last, before)
             arrived = torch.where(last, torch.full_like(time, stop), time + size)
             self._save(trial, good, arrived, alive, within)
             if bool(good.all()):  # which is usual, and copies nothing
@@ -131,8 +140,8 @@ class _Run:
                 keep = (~done).nonzero()[:, 0]
                 if not len(keep):
                     return final, final_step
-                alive, time, state, slope, step = (
-                    each[keep] for each in (alive, time, state, slope, step)
+                alive, time, state, slope, step, before = (
+                    each[keep] for each in (alive, time, state, slope, step, before)
                 )
                 system = system.only(keep)
         raise InputError(
@@ -141,9 +150,11 @@ class _Run:
         )
 
     def _judge(
-        self, trial: "_Trial", step: Scalars, last: Bool[Tensor, "batch"]
-    ) -> tuple[Bool[Tensor, "batch"], Scalars]:
-        """Which steps are good, and how long each trajectory's next one is."""
+        self, trial: "_Trial", step: Scalars, last: Bool[Tensor, "batch"], before: Scalars
+    ) -> tuple[Bool[Tensor, "batch"], Scalars, Scalars]:
+        """Which steps are good, how long each trajectory's next one is, and the longest that would
+        have been good, which `before` has of the last good step: where it falls from step to step
+        it is taken to go on falling (Gustafsson), or every second step would be one too long."""
         size = trial.size
         # Where the field overflows there is no error to speak of: try a shorter step.
         error = (trial.error / self.tolerance).to(size.dtype).nan_to_num(math.inf, math.inf)
@@ -154,10 +165,14 @@ class _Run:
                 "a trajectory cannot be followed to this tolerance: its steps become too small"
             )
         power = -1 / self.tableau.order
-        factor = (_SAFETY * error.clamp_min(1e-10) ** power).clamp(_LEAST, _MOST)
+        # The last digits of a power depend on how many stand beside it: they are left out.
+        longest = size * (error.clamp_min(1e-10) ** power).float()
+        factor = _SAFETY * longest / size * torch.where(good, longest / before, 1.0).clamp(0.8, 1.0)
+        factor = factor.clamp(_LEAST, _MOST)
         proposed = size * torch.where(good, factor, factor.clamp_max(1.0))
         # A step that was cut short by the end says nothing against the one before it.
-        return good, torch.where(good & last, torch.maximum(step, proposed), proposed)
+        proposed = torch.where(good & last, torch.maximum(step, proposed), proposed)
+        return good, proposed, torch.where(good, longest, before)
 
     def _save(
         self,
@@ -169,11 +184,23 @@ class _Run:
     ) -> None:
         """Hand out the saved times that lie in the step each trajectory has just made."""
         earliest, latest = float(trial.time.min()), float(arrived.max())
-        for number, at in within:
-            if earliest < at <= latest:
-                due = (good & (trial.time < at) & (at <= arrived)).nonzero()[:, 0]
-                if len(due):
-                    self.saved(number, alive[due], trial.system.project(trial.at(due, at)))
+        passed = [each for each in within if earliest < each[1] <= latest]
+        if not passed:
+            return
+        at = torch.tensor([time for _, time in passed], dtype=arrived.dtype, device=arrived.device)
+        due = good & (trial.time < at[:, None]) & (at[:, None] <= arrived)
+        some = max(1, _SEEN // trial.before.numel())
+        for first in range(0, len(passed), some):
+            which, rows = due[first : first + some].nonzero().unbind(1)
+            if not len(rows):
+                continue
+            states = trial.system.project(trial.at(rows, at[first + which]))
+            counts = due[first : first + some].sum(1).tolist()
+            numbers = [number for number, _ in passed[first : first + some]]
+            parts = zip(numbers, alive[rows].split(counts), states.split(counts), strict=True)
+            for number, reached, seen in parts:
+                if len(reached):
+                    self.saved(number, reached, seen)
 
 
 class _Trial:
@@ -187,12 +214,12 @@ class _Trial:
         state: States,
         slope: States,
         size: Scalars,
+        changes: Changes,
     ) -> None:
         self.tableau, self.system = tableau, system
         self.time, self.size, self.before = time, size, state
         self._prepared = not tableau.extra
-        stages = tableau.stages
-        self.changes = slope.new_empty(stages + 1 + len(tableau.extra), *state.shape)
+        stages, self.changes = tableau.stages, changes
         if tableau.whole is not None:
             step = system.step(tableau.whole, time, size, state, slope, self.changes)
             if step is not None:
@@ -213,25 +240,25 @@ class _Trial:
         slope = self.system.field(self.time + share * self.size, point)
         torch.mul(slope, self._step, out=self.changes[stage])
 
-    def at(self, which: Some, time: float) -> Float[Tensor, "some m"]:
-        """The states of some trajectories at a time within their step."""
+    def at(self, which: Some, time: Scalars) -> Float[Tensor, "some m"]:
+        """The states of some trajectories at a time within the step of each."""
         if not self._prepared:  # the stages that only the dense output needs
             for extra, (row, share) in enumerate(self.tableau.extra):
                 self._stage(self.tableau.stages + 1 + extra, row, share)
             self._prepared = True
+        share = ((time - self.time[which]) / self.size[which]).to(self.changes.dtype)
         if isinstance(self.tableau, Fifth):
-            share = ((time - self.time[which]) / self.size[which]).to(self.changes.dtype)
             weights = self.tableau.weights(share)
             seen = self.system.within(which, weights, self.before, self.changes)
             if seen is not None:
                 return seen
         if self.before.shape[1] < _LONG:
-            return self._dense(which, time)
+            return self._dense(which, share)
         # Picking rows would copy all their stages; a slice does not.
-        return torch.cat([self._dense(slice(row, row + 1), time) for row in which.tolist()])
+        each = zip(which.tolist(), share.split(1), strict=True)
+        return torch.cat([self._dense(slice(row, row + 1), own) for row, own in each])
 
-    def _dense(self, which: Some | slice, time: float) -> Float[Tensor, "some m"]:
+    def _dense(self, which: Some | slice, share: Scalars) -> Float[Tensor, "some m"]:
         changes, before = self.changes[:, which], self.before[which]
-        share = ((time - self.time[which]) / self.size[which]).to(changes.dtype)
         whole = (self.state[which] - before).to(changes.dtype) if self.tableau.extra else None
         return before + self.tableau.dense(changes, whole, share)

@@ -47,8 +47,12 @@ class Fifth:
 
     def weights(self, share: Scalars) -> Float[Tensor, "batch changes"]:
         """By which `dense` multiplies the changes."""
-        powers = torch.stack([share ** (power + 1) for power in range(RK45.P.shape[1])])
-        return (torch.as_tensor(RK45.P, dtype=share.dtype, device=share.device) @ powers).mT
+        polynomials = torch.as_tensor(RK45.P, dtype=share.dtype, device=share.device)
+        found = torch.zeros_like(polynomials[:, 0])
+        # Number by number: a product of matrices rounds otherwise beside other columns.
+        for coefficients in reversed(polynomials.unbind(1)):
+            found = (found + coefficients) * share[:, None]
+        return found
 
 
 class Eighth:
