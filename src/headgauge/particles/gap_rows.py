@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from headgauge.kernels import compiled, literal, summed
-from headgauge.particles.tiles import HIGH, NARROW, WIDE, narrow, wide
+from headgauge.particles.tile_rows import HIGH, NARROW, WIDE, narrow, wide
 from headgauge.theory.dynamics.schemes import TINY
 
 ROWS = 16  # of W that share a pass over D, which then stays near

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from headgauge.kernels import compiled
-from headgauge.particles import tiles
-from headgauge.particles.tiles import HIGH, NARROW, WIDE, narrow, wide
+from headgauge.particles import tile_rows
+from headgauge.particles.tile_rows import HIGH, NARROW, WIDE, narrow, wide
 
 
 @compiled
@@ -35,7 +35,7 @@ def test_a_tile_that_leaves_the_product_is_told_where_python_looks():
     weights, gaps, met = np.ones((4, 2)), np.ones((2, NARROW)), np.ones((4, NARROW))
     for row, column in ((1, 0), (0, 1)):
         with pytest.raises(IndexError, match=r"^a tile at \d, \d leaves a product of \(4, 16\)$"):
-            tiles.narrow(weights, gaps, met, row, column)
+            tile_rows.narrow(weights, gaps, met, row, column)
 
 
 def test_other_numbers_are_refused_when_it_is_compiled():
