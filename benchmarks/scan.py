@@ -1,7 +1,8 @@
 """`headgauge scan`, of all rows or some, against the plain forward pass on the same windows.
 
 All after loading, in turns, on all threads; the phases are what the scan itself measured. The
-plain pass is transformers' own call with sdpa, logits included.
+plain pass is transformers' own call with sdpa, logits included; where the scan multiplies by a
+faster library than the model would (`products`), a pass by that one stands beside it.
 """
 
 import tempfile
@@ -16,6 +17,7 @@ import torch
 from benchmarks.timing import Share
 from headgauge import models, scanning
 from headgauge.measure.requests import Task
+from headgauge.products import FasterLinear
 from headgauge.runs import UnitKey
 
 LENGTH, WINDOWS = 1024, 4
@@ -32,14 +34,19 @@ def run(rounds: int) -> Iterator[Share]:
     )
     plan = scanning.scan_plan(source, None, settings)
     some = replace(plan, settings=replace(settings, rows=ROWS))
-    seconds: dict[str, list[float]] = {"plain": [], "scan": [], "bare": [], "some": []}
+    seconds: dict[str, list[float]] = {
+        name: [] for name in ("plain", "faster", "scan", "bare", "some")
+    }
     phases: dict[str, list[float]] = {}
     for turn in range(min(rounds, 3) + 1):
         plain, (scan, parts), (bare, _) = _plain(plan), _scan(plan), _scan(_without_roles(plan))
         few, _ = _scan(some)
+        with FasterLinear():
+            faster = _plain(plan)
         if turn == 0:
             continue  # compiles and fills the caches
         seconds["plain"].append(plain)
+        seconds["faster"].append(faster)
         seconds["scan"].append(scan)
         seconds["bare"].append(bare)
         seconds["some"].append(few)
@@ -48,7 +55,8 @@ def run(rounds: int) -> Iterator[Share]:
     plain, scan, bare = (seconds[name] for name in ("plain", "scan", "bare"))
     yield Share("headgauge scan, with its tables written", scan, plain, LIMIT, TARGET)
     yield Share(f"the same with --rows {ROWS}", seconds["some"], plain, LIMIT_OF_ROWS)
-    yield Share("the same without roles", bare, plain)
+    yield Share("a plain pass by the scan's products", seconds["faster"], plain)
+    yield Share("the scan without roles", bare, plain)
     yield Share("roles: with them", scan, bare, ROLES, against="without them")
     for name, spent in phases.items():
         yield Share(f"  of which {name}", spent, plain)

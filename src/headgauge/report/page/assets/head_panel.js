@@ -77,6 +77,11 @@ function headRole({ roleOf, measures, effect_error: errors }, number) {
   return lines.length ? [el('div', { class: 'verdict-card' }, lines)] : [];
 }
 
+const UNSURE = {
+  line: '; sampling error may decide which role it is',
+  threshold: '; within sampling error of the threshold',
+};
+
 // The number that decided, and where the line is, or comes nearest to it; null without a number.
 function givenBy(given, line) {
   const { what, measure, number, direction, threshold, flips, windows, unsure } = given;
@@ -91,7 +96,7 @@ function givenBy(given, line) {
     el('b', null, sig(number, 4)),
     `, ${beyond ? '' : 'not '}${direction} the ${line} ${sig(threshold)}`,
     `${beyond ? '' : ', the nearest'}${differ}`,
-    unsure ? `; within sampling error of the ${line}` : '',
+    unsure ? UNSURE[line] : '',
   );
 }
 
