@@ -1,7 +1,6 @@
 """The literal loop over theory/, and the blocks of rows that the engine is held against it on."""
 
 import math
-import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elsewhere import Elsewhere
+from elsewhere import Elsewhere, device_elsewhere
 from headgauge import engine, kernels
 from headgauge.theory.normalization import distance_bounds, expected_distance, separability
 from headgauge.theory.normalization.distance import distance, distances_to_context
@@ -265,13 +264,6 @@ def path(request: pytest.FixtureRequest) -> Iterator[bool]:
 def elsewhere(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Elsewhere]:
-    """The mode, with room for a few rows at a time."""
-    real = torch.float64 if request.param else torch.float32
-    exact = {"cuda": real, "cpu": torch.float64}
-    for name, module in list(sys.modules.items()):  # functions hide some by their names
-        if name.startswith("headgauge.engine.") and hasattr(module, "most_exact"):
-            monkeypatch.setattr(module, "most_exact", lambda device: exact[device.type])
-    monkeypatch.setattr("headgauge.engine.torch_rows.room", lambda device: 1 << 16)
-    monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
-    with Elsewhere(request.param) as mode:
+    """A device that is not there, with double and without."""
+    with device_elsewhere(monkeypatch, request.param) as mode:
         yield mode

@@ -1,8 +1,8 @@
 """The measures in plain torch: where numba is missing, and on other devices.
 
-Rows are worked on in pieces, as many at once as the device has room for. What leaves the device are
-the rows' spans before the pieces and the numbers per row and N after them; in between only how many
-squares were lost in a piece.
+Rows are worked on in pieces of alike width, as many at once as the device has room for. What leaves
+the device are the rows' spans before the pieces and the numbers per row and N after them; in
+between only how many squares were lost in a piece.
 """
 
 import math
@@ -14,6 +14,8 @@ from torch import Tensor
 from headgauge.devices import most_exact, room, whole_products
 from headgauge.engine.geometry import Geometry
 from headgauge.engine.torch_pieces import TABLES, Piece
+
+_ENTRIES = 1 << 21  # of a table: more at once is no faster, and each row is as wide as its piece
 
 
 def measure(
@@ -30,17 +32,19 @@ def measure(
     """
     device, count = weights.device, len(weights)
     spans = _spans(visible, everything).expand(3, count)
+    # Rows of several heads come together that see as much: each piece is as wide as its widest.
+    order = spans[1].argsort(stable=True)
+    spans = spans[:, order]
     first, end, size = spans.cpu().numpy()
     limit = size if everything else size - 1
     kinds = len(out.dtype.names or ())
     shape = len(top_ns), kinds + 1, count
     found = torch.full(shape, math.nan, dtype=most_exact(device), device=device)
-    entries = room(device) // (TABLES * weights.element_size())
+    entries = min(room(device) // (TABLES * weights.element_size()), _ENTRIES)
     start = 0
     with whole_products(device):
         while start < count:
-            # As wide as the widest span so far: under a causal mask the first rows are narrow.
-            wide = np.maximum.accumulate(end[start:]) - np.minimum.accumulate(first[start:])
+            wide = end[start:] - np.minimum.accumulate(first[start:])
             taken = np.maximum(wide, 0) * np.arange(1, len(wide) + 1)
             some = slice(start, start + max(1, int(np.searchsorted(taken, entries, "right"))))
             start = some.stop
@@ -48,9 +52,11 @@ def measure(
             if not asked:
                 continue
             span = slice(int(first[some].min()), int(end[some].max()))
-            seen = (visible if len(visible) == 1 else visible[some])[:, span]
-            given = weights[some, span], seen, spans[:, some], everything, entries
-            found[: len(asked), :, some] = Piece(geometry, span, *given).measure(asked)
+            own = order[some]
+            seen = visible[:, span] if len(visible) == 1 else visible[:, span].index_select(0, own)
+            given = weights[:, span].index_select(0, own), seen, spans[:, some]
+            piece = Piece(geometry, span, *given, everything, entries)
+            found[: len(asked), :, own] = piece.measure(asked)
     table = found.permute(2, 0, 1).cpu().double().numpy()
     out.view(np.float64).reshape(count, len(top_ns), kinds)[:] = table[..., :-1]
     return (table[..., -1] == 1.0).any(-1)

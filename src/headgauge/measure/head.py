@@ -20,16 +20,25 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
 from headgauge import engine, models
+from headgauge.devices import most_exact, room
 from headgauge.measure.judged_rows import OF_ROWS, JudgedRows
 from headgauge.measure.placed import PlacedRule
 from headgauge.measure.requests import OFF_SINK, CurveRequest, RowRequest, spread_rows
-from headgauge.measure.roles import Surroundings
+from headgauge.measure.roles import Surroundings, device_of
 from headgauge.measure.row_sample import CurveMeans, RowSample
 from headgauge.measure.samples import Sampler, Shown, sample_table
 from headgauge.measure.settings import UnitSettings
 from headgauge.runs.schema import TABLES, QueryRow, frame_schema
 
+_WEIGHT_BYTES = 64  # of a weight, its logits, mask and what the measures need beside them
+_MOST = 1 << 25  # a device has long been busy: larger blocks would only be wider
 Under = Callable[[PlacedRule | None], models.RowBlock]
+
+
+def entries_at_once(device: torch.device, here: int) -> int:
+    """How many weights a call of the engine gets: as many as there is room for where starting work
+    is what takes time, `here` on the CPU."""
+    return here if device.type == "cpu" else min(room(device) // _WEIGHT_BYTES, _MOST)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +122,11 @@ class Head:
         # Without vectors there are no curves.
         asked = [_Asked(each, geometry) for each in requests if geometry is not None]
         rows = [JudgedRows(each, self.around) for each in judged]
-        for block in self.call.blocks(settings.rows_at_once(self.call.keys), heads=[self.head]):
+        size = settings.rows_at_once(self.call.keys)
+        if settings.block_rows is None:
+            device, keys = device_of(self.call), self.call.keys
+            size = max(size, entries_at_once(device, 0) // keys)
+        for block in self.call.blocks(size, heads=[self.head]):
             under = self._under(block)
             for each in rows:
                 ruled = under(each.request.placed if each.request.on_logits else None)
@@ -206,7 +219,8 @@ class Head:
             means = [_sum(each) / len(each) for each in self.outputs[alive].T]
             norms = self.outputs[alive, self.head]
             if judged.outputs is not None:  # the other heads' come later: `output_ratios`
-                norms = np.linalg.norm(judged.outputs.numpy()[alive], axis=-1)
+                made = judged.outputs.cpu().double().numpy()
+                norms = np.linalg.norm(made[alive], axis=-1)
                 means = [math.nan] * len(means)
                 means[self.head] = _sum(norms) / len(norms)
             norm = means[self.head]
@@ -276,7 +290,8 @@ def output_norms(call: models.ObservedCall, sample: RowSample | None) -> np.ndar
     if not isinstance(call, models.AttentionCall):
         return None
     made = call.output[0] if sample is None else call.output[0, sample.picked]
-    return torch.linalg.vector_norm(made.cpu().double(), dim=-1).numpy()
+    made = made.to(most_exact(made.device))
+    return torch.linalg.vector_norm(made, dim=-1).cpu().double().numpy()
 
 
 def output_ratios(rows: Sequence[dict[str, Any]], outputs: np.ndarray | None) -> None:

@@ -14,7 +14,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headgauge import engine, models
-from headgauge.devices import most_exact
 from headgauge.measure.requests import RowRequest, spread_rows
 from headgauge.measure.roles import Surroundings
 from headgauge.normalizers.scaled_softmax import ScaledSoftmax
@@ -62,9 +61,9 @@ class JudgedRows:
             found = found | {"jacobian_norm": found["jacobian_norm"] * size}
         self._parts.append(found)
         if self.request.on_logits and block.value is not None:
-            exact = most_exact(weights.device)
-            made = weights.to(exact) @ block.value.to(exact)
-            self._outputs.append(made.cpu().double())
+            # Double over rows × keys costs little on the CPU alone.
+            exact = torch.float64 if weights.device.type == "cpu" else weights.dtype
+            self._outputs.append(weights.to(exact) @ block.value.to(exact))
 
     def look(self, block: models.RowBlock) -> None:
         """Where the rows of a block look."""

@@ -14,14 +14,15 @@ from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from headgauge import engine, kernels, models
 from headgauge.measure.head import Gathered, Head, output_norms, output_ratios
 from headgauge.measure.head_facts import HeadFacts
-from headgauge.measure.requests import CurveRequest, RowRequest, Task
-from headgauge.measure.roles import Surroundings
+from headgauge.measure.requests import CurveRequest, RowRequest, Task, spread_rows
+from headgauge.measure.roles import Surroundings, device_of
 from headgauge.measure.row_sample import RowSample
 from headgauge.measure.sampled_heads import SampledHeads
 from headgauge.measure.samples import Sampler, sampled_places
@@ -154,6 +155,9 @@ class Measurer:
         if sample is not None:
             yield from self._sampled(call, heads, sample) if heads else ()
             return
+        if heads and not _on_cpu(call) and self._plain:
+            yield from self._together(call, heads)
+            return
         small = self._small(call)
         before: list[Work] = []
         together: list[Work] = []
@@ -210,6 +214,30 @@ class Measurer:
             ready = []
         if ready:  # without curves
             yield ready
+
+    @property
+    def _plain(self) -> bool:
+        """Whether nothing is asked for but the model's own weights."""
+        own = all(each.normalizer is None for each in self.task.curves)
+        return own and self.task.row_requests in ((), (RowRequest(),))
+
+    def _together(self, call: models.ObservedCall, heads: Sequence[Head]) -> Iterator[list[Work]]:
+        """That of a layer on another device than the CPU: all rows of heads that share vectors at
+        once, because each call of the engine costs as much as thousands of them."""
+        if self.task.judged:
+            together = SampledHeads(call, heads, every_row(call.queries, None))
+            yield [partial(together.judge, self.settings.keep_rows)]
+        for kind, requests in self._requests.items():
+            for group, members in groupby(heads, partial(self._group, call, kind[0])):
+                vectors = self._finite(call, kind[0], group)
+                if vectors is None:
+                    continue
+                geometry = self._geometry(call, kind, group, vectors, self._small(call))
+                yield [geometry.ready]
+                own = list(members)
+                for rows, several in groupby(requests, lambda request: request.rows):
+                    together = SampledHeads(call, own, every_row(call.queries, rows))
+                    yield [partial(together.curves, own, list(several), geometry.geometry)]
 
     def _group(self, call: models.ObservedCall, kind: str, head: Head) -> int:
         """Which of the call's sets of vectors is the head's: values have one per KV head."""
@@ -269,6 +297,12 @@ class Measurer:
                 self.gathered.seconds[phase] += wall * seconds / spent
 
 
+def every_row(queries: int, count: int | None) -> RowSample:
+    """No sample: each row stands for itself; or those that are asked for, spread evenly."""
+    places = spread_rows(0, queries, queries, count)
+    return RowSample(places, np.ones(len(places)), ())
+
+
 class _Vectors:
     """Vectors that whoever needs them first makes ready, while the others wait."""
 
@@ -316,5 +350,4 @@ def _without_graph(piece: Work, helpers: int = 1) -> Gathered:
 
 
 def _on_cpu(call: models.ObservedCall) -> bool:
-    seen = call.query if isinstance(call, models.AttentionCall) else call.block(0, 0, 0, 1).weights
-    return seen.device.type == "cpu"
+    return device_of(call).type == "cpu"

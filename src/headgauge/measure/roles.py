@@ -11,6 +11,7 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 
 from headgauge import engine, models
+from headgauge.devices import most_exact
 from headgauge.models.projections import OutputProjection
 
 ROWS = tuple(each.name for each in fields(engine.Looks) if each.name != "ahead")
@@ -40,11 +41,26 @@ class Surroundings:
         return None if self.ids is None else engine.earlier_places(self.ids)
 
     @cached_property
+    def there(self) -> Int[Tensor, "tokens"] | None:
+        """The tokens on the device of the call, once for all of its blocks."""
+        return None if self.ids is None else self.ids.to(device_of(self.call))
+
+    @cached_property
     def lengths(self) -> Float[Tensor, "kv_heads keys"] | None:
-        """‖v‖ of every key; None where values are unseen."""
+        """‖v‖ of every key, where the values are; None where these are unseen."""
         if not isinstance(self.call, models.AttentionCall):
             return None
-        return torch.linalg.vector_norm(self.call.value[0].cpu().double(), dim=-1)
+        value = self.call.value[0]
+        return torch.linalg.vector_norm(value.to(most_exact(value.device)), dim=-1)
+
+    @cached_property
+    def first_value_ratios(self) -> list[float | None]:
+        """‖v_1‖ beside the median ‖v_j‖ of each KV head."""
+        assert self.lengths is not None
+        lengths = self.lengths.cpu().double().numpy()
+        middles = (float(np.median(each)) for each in lengths)
+        first = lengths[:, 0].tolist()
+        return [a / b if b > 0 else None for a, b in zip(first, middles, strict=True)]
 
     @cached_property
     def products(self) -> Float[Tensor, "heads dim dim"] | None:
@@ -55,13 +71,14 @@ class Surroundings:
         weights = [each for each in found if each is not None]
         if len(weights) < len(found):
             return None
-        return torch.stack([each @ each.T for each in weights])
+        made, device = torch.stack([each @ each.T for each in weights]), device_of(self.call)
+        return made.to(device, most_exact(device))
 
     def looks(self, block: models.RowBlock) -> engine.Looks:
         """Where the rows of a block look."""
         lengths = None if self.lengths is None else self.lengths[block.kv_head]
         given = block.weights, block.visible, block.start
-        return engine.looks(*given, self.ids, lengths, self.before)
+        return engine.looks(*given, self.there, lengths, self.before)
 
     def columns(
         self,
@@ -80,9 +97,9 @@ class Surroundings:
             found |= dict.fromkeys(BACKWARD)
         if not isinstance(self.call, models.AttentionCall) or self.lengths is None:
             return found
-        made = self.call.output[0, :, head].cpu().double() if made is None else made
+        made = self._exact(self.call.output[0, :, head] if made is None else made)
         seen = some if isinstance(some, slice) else torch.from_numpy(some)
-        outputs = made[seen][None]
+        outputs = made[seen if isinstance(seen, slice) else seen.to(made.device)][None]
         found |= self.of_outputs([head], outputs)[0]
         shares = self.shares([head], outputs, seen)
         if shares is not None:
@@ -95,20 +112,21 @@ class Surroundings:
         """What heads put out at these places; None where it is unseen."""
         if not isinstance(self.call, models.AttentionCall):
             return None
-        return self.call.output[0, places][:, [*heads]].transpose(0, 1).cpu().double()
+        return self._exact(self.call.output[0, places][:, [*heads]].transpose(0, 1))
+
+    @staticmethod
+    def _exact(made: Tensor) -> Tensor:
+        return made.to(most_exact(made.device))
 
     def of_outputs(
         self, heads: Sequence[int], outputs: Float[Tensor, "heads rows dim"]
     ) -> list[dict[str, float | None]]:
         """What is no mean over rows: of heads' values, and of what they put out."""
-        assert self.lengths is not None
         found: list[dict[str, float | None]] = []
-        # Of the small matrix OᵀO: its trace and its largest eigenvalue.
-        squares = torch.linalg.eigvalsh(outputs.mT @ outputs).tolist()
+        # Of the small matrix OᵀO, on the CPU: its trace and its largest eigenvalue.
+        squares = torch.linalg.eigvalsh((outputs.mT @ outputs).cpu().double()).tolist()
         for head, own in zip(heads, squares, strict=True):
-            lengths = self.lengths[self.call.kv_head(head)].numpy()
-            middle = float(np.median(lengths))
-            found.append({"first_value_ratio": float(lengths[0]) / middle if middle > 0 else None})
+            found.append({"first_value_ratio": self.first_value_ratios[self.call.kv_head(head)]})
             if own[-1] > 0:
                 found[-1]["output_stable_rank"] = math.fsum(own) / own[-1]
         return found
@@ -126,7 +144,14 @@ class Surroundings:
         # ‖oW‖² = o(WWᵀ)oᵀ: one small matrix instead of a vector of the stream's width a row.
         squares = ((outputs @ self.products[[*heads]]) * outputs).sum(-1).clamp(min=0.0)
         with np.errstate(divide="ignore", invalid="ignore"):  # a stream of zeros
-            return abs(self.factor) * squares.sqrt().numpy() / self.stream[which].numpy()
+            lengths = squares.sqrt().cpu().double().numpy()
+            return abs(self.factor) * lengths / self.stream[which].numpy()
+
+
+def device_of(call: models.ObservedCall) -> torch.device:
+    """Where a call's numbers are."""
+    assert isinstance(call, (models.AttentionCall, models.SoftmaxCall))
+    return (call.query if isinstance(call, models.AttentionCall) else call.logits).device
 
 
 def _means(

@@ -15,10 +15,17 @@ import torch
 from torch import Tensor
 
 from headgauge import engine, models
-from headgauge.measure.head import Gathered, Head, HeadCurves, head_frame, off_sink
+from headgauge.measure.head import (
+    Gathered,
+    Head,
+    HeadCurves,
+    entries_at_once,
+    head_frame,
+    off_sink,
+)
 from headgauge.measure.judged_rows import OF_ROWS
 from headgauge.measure.requests import OFF_SINK, CurveRequest
-from headgauge.measure.roles import BACKWARD, OF_ALL, ROWS
+from headgauge.measure.roles import BACKWARD, OF_ALL, ROWS, device_of
 from headgauge.measure.row_sample import CurveMeans, RowSample
 from headgauge.runs.columns import error_of
 from headgauge.runs.schema import QueryRow
@@ -51,7 +58,8 @@ class SampledHeads:
         """Rows by their number, with those of every head; made once where they are few."""
         numbers = [head.head for head in self.heads]
         rows = len(self.sample.places)
-        step = max(1, _ENTRIES // (len(numbers) * self.call.keys))
+        entries = entries_at_once(device_of(self.call), _ENTRIES)
+        step = max(1, entries // (len(numbers) * self.call.keys))
         for start in range(0, rows, step):
             some = slice(start, min(start + step, rows))
             drawn = self._held
@@ -130,7 +138,7 @@ class SampledHeads:
             weights, visible = drawn.weights[own], drawn.visible[own]
             rows = weights.flatten(0, 1), visible.flatten(0, 1), places.repeat(len(weights))
             lengths = None if around.lengths is None else around.lengths[kv_head]
-            made = engine.looks(*rows, around.ids, lengths, around.before)
+            made = engine.looks(*rows, around.there, lengths, around.before)
             shape = weights.shape[:2]
             parts.append({name: each.reshape(shape) for name, each in vars(made).items()})
         return {name: np.concatenate([each[name] for each in parts]) for name in parts[0]}
@@ -199,7 +207,7 @@ class SampledHeads:
             shares = around.shares(numbers, made, picked)
             if shares is not None:
                 there["contribution"] = shares, alive
-            seen = torch.from_numpy(alive)[..., None]
+            seen = torch.from_numpy(alive)[..., None].to(made.device)
             of_outputs = around.of_outputs(numbers, made.where(seen, 0.0))
         found = self.sample.means(there)
         for at, (row, head) in enumerate(zip(table, self.heads, strict=True)):

@@ -26,12 +26,13 @@ from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
+from headgauge.devices import room
 from headgauge.logits import hides, over_groups, promote, promoted, through
 from headgauge.models.call_masks import settled
 from headgauge.normalizers import Normalizer
 from headgauge.normalizers.rows import widened
 
-_KEPT = 1 << 22  # bytes of masks that a call keeps
+_KEPT = 1 << 22  # bytes of masks that a call keeps, on the CPU
 # The interface's order after the module; all else goes by name.
 _POSITIONAL = ("query", "key", "value", "attention_mask")
 
@@ -146,7 +147,7 @@ class HeadRows:
         shape, device = (self.stop - self.start, self.reach), attention.key.device
         if self.places is not None and attention.causal:
             keys = torch.arange(self.reach, device=device)
-            return (keys <= self.places.to(device)[:, None])[None, None]
+            return (keys <= self._places[:, None])[None, None]
         if self.places is not None:
             shape = len(self.places), self.reach
         if not attention.causal:
@@ -155,7 +156,8 @@ class HeadRows:
         made = attention.causal_masks.get((self.start, shape))
         if made is None:
             made = torch.ones(1, 1, *shape, dtype=torch.bool, device=device).tril_(self.start)
-            if math.prod(attention.shape[2:]) <= _KEPT:
+            kept = _KEPT if device.type == "cpu" else room(device) // 8
+            if math.prod(attention.shape[2:]) <= kept:
                 attention.causal_masks[self.start, shape] = made
         return made
 
@@ -250,7 +252,13 @@ class HeadRows:
 
     @property
     def _picked(self) -> slice | Tensor:
-        return slice(self.start, self.stop) if self.places is None else self.places
+        return slice(self.start, self.stop) if self.places is None else self._places
+
+    @cached_property
+    def _places(self) -> Int[Tensor, "rows"]:
+        """On the device, once for all that they pick."""
+        assert self.places is not None
+        return self.places.to(self.attention.query.device)
 
     def _of_kv_heads(self, tensor: Tensor) -> Tensor:
         """Those that all heads read, or that of each head."""

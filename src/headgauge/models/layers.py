@@ -25,6 +25,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from headgauge.devices import most_exact
 from headgauge.errors import InputError
 from headgauge.models.calls import AttentionCall, ObservedCall
 from headgauge.models.hooks import Hooks
@@ -145,9 +146,8 @@ class StreamLengths:
 
     def _keep(self, attention: str, _: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
         stream: Tensor = _first_given(args, kwargs)
-        # On the CPU, because not every device has float64.
-        rows = stream.detach()[0].cpu().double()
-        self._lengths[attention] = torch.linalg.vector_norm(rows, dim=-1)
+        rows = stream.detach()[0].to(most_exact(stream.device))
+        self._lengths[attention] = torch.linalg.vector_norm(rows, dim=-1).cpu().double()
 
 
 @dataclass(frozen=True, eq=False)
