@@ -67,13 +67,15 @@ class Far(Tensor):
 
 
 class Elsewhere(TorchDispatchMode):
-    """Such a device, with or without `double`. `left` has the shapes that came back from it."""
+    """Such a device, with or without `double`. `left` has the shapes that came back from it, and
+    `doubled` those that were made there in double."""
 
     on: ClassVar[list["Elsewhere"]] = []
 
     def __init__(self, double: bool) -> None:
         super().__init__()
         self.double, self.left = double, list[tuple[int, ...]]()
+        self.doubled: set[tuple[int, ...]] = set()
 
     def __enter__(self) -> Any:
         self.on.append(self)
@@ -86,6 +88,8 @@ class Elsewhere(TorchDispatchMode):
     def far(self, near: Tensor) -> Far:
         if near.dtype == torch.float64 and not self.double:
             raise TypeError("this device has no double")
+        if near.dtype == torch.float64:
+            self.doubled.add(tuple(near.shape))
         return Far(near)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

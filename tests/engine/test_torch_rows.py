@@ -61,11 +61,13 @@ def test_the_other_measures_of_another_device(elsewhere: Elsewhere, unchecked, g
     near = [given[0][seen], given[1][seen], unit[seen]]
     asked = [1.0, 0.05], [0.1, 1.0]
     elsewhere.left.clear()
+    elsewhere.doubled.clear()
     found = [
         engine.row_measures(weights, visible, logits),
         engine.looks(weights, visible, PLACE, ids, lengths),
-        engine.sensitivity(far[0], far[1], *asked, far[2]),
     ]
+    assert not [shape for shape in elsewhere.doubled if len(shape) > 1 and KEYS in shape]
+    found.append(engine.sensitivity(far[0], far[1], *asked, far[2]))
     assert not [shape for shape in elsewhere.left if KEYS in shape]
     assert len([shape for shape in elsewhere.left if shape]) <= 8
     wanted = [
@@ -73,11 +75,30 @@ def test_the_other_measures_of_another_device(elsewhere: Elsewhere, unchecked, g
         engine.looks(given[2], given[1], PLACE, ids, lengths),
         engine.sensitivity(near[0], near[1], *asked, near[2]),
     ]
-    within = 1e-6 if elsewhere.double else 1e-3
     for there, here in zip(found, wanted, strict=True):
+        # Algorithm 5 divides a temperature by a hundredth: in single precision digits are lost.
+        rough = not elsewhere.double and isinstance(here, engine.Sensitivity)
+        within = 1e-3 if rough else 2e-6
         for name, table in vars(there).items():
             other = vars(here)[name]
             assert np.allclose(table, other, rtol=within, atol=1e-6, equal_nan=True), name
+
+
+def test_tables_in_single_precision_lose_little(elsewhere: Elsewhere, unchecked):
+    """From flat rows to nearly one-hot ones, also with a share missing."""
+    source = torch.Generator().manual_seed(7)
+    visible = torch.arange(300) <= torch.arange(10, 300, 20)[:, None]
+    logits = torch.randn(visible.shape, generator=source)
+    within = 2e-6 if elsewhere.double else 1e-4  # a sum in double tells what is missing to one
+    for scale in (0.0, 1e-3, 1.0, 5.0, 30.0):
+        for share in (1.0, 0.999, 0.4):
+            z = (scale * logits).masked_fill(~visible, -torch.inf)
+            weights = torch.softmax(z, -1) * share
+            here = engine.row_measures(weights, visible, z)
+            there = engine.row_measures(*(elsewhere.far(each) for each in (weights, visible, z)))
+            for name, wanted in vars(here).items():
+                found = vars(there)[name]
+                assert np.allclose(found, wanted, within, 0, equal_nan=True), (name, scale)
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])

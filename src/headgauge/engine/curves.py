@@ -108,7 +108,8 @@ def curves(
     out = _empty(len(weights), len(asked))
     _measure(weights, visible, geometry, asked, everything, out)
     doubtful = np.argwhere(out["doubtful"] == 1.0)
-    if len(doubtful):  # by the reference itself, row by row: on the CPU, wherever they come from
+    # By the reference on the CPU, row by row: in a batch the last digits, which decide, are others.
+    if len(doubtful):
         x = geometry.double.vectors.cpu()
         picked, of = np.unique(doubtful[:, 0], return_inverse=True)
         some = torch.from_numpy(picked).to(device)

@@ -59,6 +59,7 @@ def sensitivity(
         which = "there are no rows" if first is None else f"row {first} sees none"
         raise InputError(f"sensitivity needs rows that see a key, but {which}")
     heats, steps = positive("temperatures", temperatures), positive("epsilons", epsilons)
+    # Logits over a small temperature are large, and their rounding is that of the weights: double.
     exact = most_exact(logits.device)
     scores = torch.where(visible, logits.detach().to(exact), -torch.inf)
     along = torch.where(visible, direction.to(exact), 0.0)

@@ -11,6 +11,7 @@ from headgauge import kernels
 from headgauge.devices import most_exact
 from headgauge.engine import look_rows
 from headgauge.engine.checks import check_rows, check_visible
+from headgauge.engine.row_measures import table_type
 from headgauge.errors import InputError
 from headgauge.theory import roles
 
@@ -107,26 +108,44 @@ def _plain(
     before: np.ndarray | None,
 ) -> Looks:
     exact, (rows, keys) = most_exact(weights.device), weights.shape
-    weights, visible = weights.to(exact), visible.expand(rows, keys)
-    places = places.to(weights.device)
-    nothing = torch.full_like(weights[:, 0], torch.nan)
+    seen, sees = visible.expand(rows, keys), visible.any(-1).expand(rows)
+    a = torch.where(seen, weights.to(table_type(weights)), 0.0)
+
+    def mass(chosen: Tensor) -> Tensor:
+        total = torch.where(chosen, a, 0.0).sum(-1, dtype=exact)
+        return torch.where((chosen & seen).any(-1), total, torch.nan)
+
+    nothing = torch.full_like(a[:, 0], torch.nan, dtype=exact)
     found = dict.fromkeys(Looks.__dataclass_fields__, nothing)
-    found["collision_entropy"] = roles.collision_entropy(weights, visible)
+    squares = (a * a).sum(-1, dtype=exact)
+    found["collision_entropy"] = torch.where(sees, -squares.log(), torch.nan)
     if lengths is not None:
-        norms = lengths[:keys].to(weights)
-        found["sink_output_share"] = roles.sink_output_share(weights, visible, norms)
+        norms = lengths[:keys].to(a)
+        share = a[:, 0].to(exact) * norms[0] / (a * norms).sum(-1, dtype=exact)
+        found["sink_output_share"] = torch.where(seen[:, 0], share, torch.nan)
     if ids is not None:
-        # The sequence may be longer than the block's keys: to a row those behind are hidden.
-        more = max(0, int(places.max()) + 1 - keys)
-        pad = torch.nn.functional.pad
-        given = pad(weights, (0, more)), pad(visible, (0, more)), places
-        tokens = ids[: keys + more].to(weights.device)
-        for name in ("self", "previous", "local", "long", "streaming"):
-            found[f"{name}_mass"] = getattr(roles, f"{name}_mass")(*given)
-        found["mean_distance"] = roles.mean_distance(*given)
-        found["duplicate_mass"] = roles.duplicate_mass(*given, tokens)
-        found["induction_mass"] = roles.induction_mass(*given, tokens)
-        ahead = (visible & (roles.offsets(places, keys) < 0)).any(-1)
-        found["ahead"] = torch.where(visible.any(-1), ahead.to(exact), torch.nan)
+        ids, places = ids.to(a.device), places.to(a.device)
+        key = torch.arange(keys, dtype=torch.int32, device=a.device)
+        back = places[:, None].int() - key  # once for all of them, and in half of `offsets`' bytes
+        far, early = back.abs(), key < roles.STREAM_FIRST
+        # The sequence may go on behind the block's keys, and the query's token stand there.
+        same = ids[places][:, None] == ids[:keys]
+        earlier = same & (back > 0)
+        kept = early | (back < roles.STREAM_LAST)
+        found["self_mass"], found["previous_mass"] = mass(back == 0), mass(back == 1)
+        near = mass(far < roles.LOCAL).nan_to_num(0.0)
+        found["local_mass"] = torch.where(sees, near, torch.nan)
+        long = far >= roles.FAR
+        long[:, 0] = False
+        found["long_mass"] = mass(long)
+        others = (seen & ~kept).any(-1)
+        found["streaming_mass"] = torch.where(others, mass(kept).nan_to_num(0.0), torch.nan)
+        distance = (a * far).sum(-1, dtype=exact)
+        found["mean_distance"] = torch.where(sees, distance, torch.nan)
+        found["duplicate_mass"] = mass(earlier)
+        # No row sees a key behind the block's: what followed the last one there is not asked for.
+        found["induction_mass"] = mass(torch.nn.functional.pad(earlier[:, :-1], (1, 0)))
+        ahead = (seen & (back < 0)).any(-1)
+        found["ahead"] = torch.where(sees, ahead.to(exact), torch.nan)
     told = torch.stack(list(found.values())).cpu().double().numpy()  # all at once
     return Looks(**dict(zip(found, told, strict=True)))
