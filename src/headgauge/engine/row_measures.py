@@ -4,6 +4,7 @@
 array([4.])
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,10 @@ from headgauge import kernels
 from headgauge.devices import most_exact
 from headgauge.engine import concentration_rows
 from headgauge.engine.checks import check_like, check_rows, check_visible
-from headgauge.theory.normalization import concentration, sensitivity, sharpness
+from headgauge.theory.normalization import concentration, sharpness
 from headgauge.theory.normalization.selection import missing_mass
+
+_RANKS = 64  # of the logits, among which Λ is found in nearly every row
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def _plain(
     found = {
         "entropy": -torch.special.xlogy(masked, masked).sum(-1, dtype=exact),
         "sink_weight": masked[:, 0],
-        "jacobian_norm": sensitivity.largest_eigenvalue(masked, missing),
+        "jacobian_norm": _largest_eigenvalue(masked, missing.to(real)),
         "max_logit": nothing,
         "critical": nothing,
     }
@@ -108,7 +111,45 @@ def _plain(
         found["max_logit"] = concentration.max_logit(filled)
     if logits is not None:
         filled = torch.where(visible, logits.detach().to(real), -torch.inf) + 0.0  # −0 and 0 tie
-        found["critical"] = sharpness.critical_inverse_temperature(filled)
+        found["critical"] = _critical(filled)
     told = torch.stack([each.to(exact) for each in found.values()])
     told = torch.where(visible.any(-1), told, torch.nan)
     return dict(zip(found, told.cpu().double().numpy(), strict=True))  # all at once
+
+
+def _largest_eigenvalue(weights: Tensor, missing: Tensor) -> Tensor:
+    """λ₁ of diag(p) − ppᵀ: the steps of `theory.sensitivity.solve_secular`, without an order of the
+    keys, and on tables that are divided where that one asks what to divide."""
+    if weights.shape[1] == 1:
+        return weights[:, 0] * missing
+    (first, second), places = weights.topk(2).values.unbind(-1), weights.argmax(-1, keepdim=True)
+    rest = weights.scatter(-1, places, 0.0)
+    mass = torch.cat([rest, missing.nan_to_num(0.0)[:, None]], -1)
+    offset = torch.cat([second[:, None] - rest, second[:, None]], -1)
+    gap, eps = first - second, torch.finfo(weights.dtype).eps
+    nu = gap.minimum(((2 * first * mass.sum(-1) - second) * (1 + 8 * eps)).clamp(min=0))
+    for _ in range(100):
+        shifted = offset + nu[:, None]
+        total = (nu[:, None] / shifted).mul_(mass).sum(-1)
+        slope = (mass / shifted).mul_(offset / shifted).sum(-1)
+        value = (gap - nu) * total - first * nu
+        derivative = -total + (gap - nu) * slope - first
+        # At a tie ν is 0 from the start, 0/0 no number, and nothing left to do.
+        step = torch.where(derivative < 0, value / derivative, 0.0)
+        before, nu = nu, (nu - step).clamp(min=0).minimum(gap)
+        if bool(((before - nu).abs() <= 4 * eps * (nu + second)).all()):
+            break
+    return torch.where(missing.isnan(), torch.nan, second + nu)
+
+
+def _critical(logits: Tensor) -> Tensor:
+    """Λ, by theory on the first ranks where no later one can be the supremum: log N(t)/t is at most
+    log n over the last of their gaps."""
+    few = logits.topk(min(_RANKS, logits.shape[1])).values
+    found = sharpness.critical_inverse_temperature(few)
+    most = math.log(logits.shape[1]) / (few[:, 0] - few[:, -1])
+    later = torch.nonzero(~(found >= most))[:, 0]
+    if len(later) and logits.shape[1] > _RANKS:
+        whole = sharpness.critical_inverse_temperature(logits[later])
+        found = found.index_put((later,), whole)
+    return found

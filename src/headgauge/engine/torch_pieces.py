@@ -21,6 +21,7 @@ from headgauge.engine.geometry import Geometry
 from headgauge.engine.rows import CANCELLED
 from headgauge.engine.torch_products import splits
 from headgauge.engine.torch_ranks import Ball, Ranks, counted, roughly_counted, xi_bounds
+from headgauge.products import times
 from headgauge.theory.normalization.selection import leave_one_out_sum
 
 TABLES = 40  # of (rows, keys) that a piece has in use at once
@@ -72,7 +73,7 @@ class Piece:
         self._load()
         self.ranks = self._ranked(asked[-1])
         separation2, sphere2 = self._separation2(), self._sphere2()
-        self.left = self.counting.clone()
+        self.left, self.wall = self.counting.clone(), self.wall.clone()
         self.c, self.s = torch.zeros_like(self.a), torch.zeros_like(self.mean)
         self.reached = torch.full_like(self.a, math.inf)
         most = len(self.a) * min(_RANKS, asked[-1])
@@ -96,9 +97,9 @@ class Piece:
         """What is asked of the keys before any is selected."""
         a = self.a
         self.own = a**2 * self.norms2
-        self.mean = a @ self.x
+        self.mean = times(a, self.x)
         self.mean2 = _square(self.mean, self.exact)
-        self.minus = (self.mean @ self.x.T).mul_(-2)  # −2⟨x_i, x̄⟩
+        self.minus = times(self.mean, self.x.T).mul_(-2)  # −2⟨x_i, x̄⟩
         self.across = a * self.minus
         self.positive = a.amin(-1) >= 0
         total = a.sum(-1, dtype=self.exact)
@@ -165,6 +166,7 @@ class Piece:
         places = self.ranks.places[:, entered:n]
         values = self.ranks.values[:, None, entered:n].to(self.a.dtype)
         self.left.scatter_(-1, places, 0.0)
+        self.wall.scatter_(-1, places, math.inf)
         for some in splits(n - entered, _RANKS):
             keys = places[:, some].flatten()
             vectors = torch.index_select(self.x, 0, keys, out=self.room[0][: len(keys)])
@@ -178,7 +180,8 @@ class Piece:
             gram = self.products.gram_rows(keys + self.span.start, self.span, room)
             gram = gram.view(rows, -1, width)
             self.c += torch.bmm(values[..., some], gram)[:, 0]
-            gram.sub_((self.norms2[keys] / 2).view(rows, -1, 1))
+            if not self.products.alike:
+                gram.sub_((self.norms2[keys] / 2).view(rows, -1, 1))
             torch.minimum(self.reached, gram.amin(1), out=self.reached)
 
     def _outside(self, n: int) -> tuple[Tensor, list[Tensor], Ball, Tensor, Tensor]:
@@ -191,12 +194,12 @@ class Piece:
         if self.single:
             faint = context2 < _CANCELLED_CONTEXT * reach**2
             self.hard = self.hard | (self.answers & faint)
-        h = torch.sub(self.own, self.a * c, alpha=2)
-        wall = 1 / self.left - 1
-        least = (h + wall).amin(-1).to(self.exact)
+        h = torch.addcmul(self.own, self.a, c, value=-2)
+        least = (h + self.wall).amin(-1).to(self.exact)
         squares = h.add_(self._real(context2))
         small = self.lost * (context2 + longest2.sqrt() * reach)
-        row, mended = self._mend(squares, small, self.a, s, least + context2, self.left)
+        near = least + context2 < small
+        row, mended = self._mend(squares, small, self.a, s, near, self.left)
         radius2 = (least + context2).clamp(min=0)
         radius2 = radius2.scatter_reduce(0, row, mended, "amin", include_self=False)
         ball = Ball(radius2.sqrt(), context2.sqrt(), reach)
@@ -206,7 +209,8 @@ class Piece:
         bracket = mass * left_out - tail
         printed = tail * self._far2(n).sqrt() + ranks.chosen2[:, n].sqrt() * bracket
         inverse = torch.where(mass > 0, 1 / mass, 0.0)
-        centroid = self._from_centroid(context2, inverse) + ball.length * inverse * bracket
+        centroid = self._from_centroid(context2, inverse, longest2)
+        centroid = centroid + ball.length * inverse * bracket
         lower = torch.linalg.vector_norm(self._real(left_out + 1) * s - self.mean, dim=-1)
         bounds = [
             torch.where(self.one, printed, math.nan),
@@ -225,21 +229,24 @@ class Piece:
             told = counted(own, h + context2[:, None], ball)
         return distance, bounds, ball, told[0], ~told[1]
 
-    def _from_centroid(self, context2: Tensor, inverse: Tensor) -> Tensor:
+    def _from_centroid(self, context2: Tensor, inverse: Tensor, longest2: Tensor) -> Tensor:
         """Σ_{i∉I} α_i‖x_i − s/ᾱ‖."""
         squares = torch.addcmul(self.norms2, self.c, self._real(-2 * inverse))
         squares.add_(self._real(context2 * inverse**2)).clamp_(min=0)
         # A square matters as far as its key has weight beside ᾱ.
-        matters = self._real(torch.where(self.answers, self.lost * inverse**2, 0.0))
-        small = self.own * self.left * matters
-        least = (squares - small).amin(-1)
+        matters = self.lost * inverse**2
+        near = (squares + self.wall).amin(-1) < matters * longest2
         one = torch.ones_like(inverse)[:, None].expand_as(squares)
-        self._mend(squares, small, one, self.s * self._real(inverse), least)
+        z = self.s * self._real(inverse)
+        self._mend(squares, matters, one, z, near, self.left, own=True)
         return squares.sqrt_().mul_(self.a).mul_(self.left).sum(-1)
 
     def _far2(self, n: int) -> Tensor:
         """max ‖x_i − x_j‖² over i ∉ I, j ∈ I, from the vectors where all of these are close."""
-        far2 = torch.sub(self.norms2, self.reached, alpha=2).mul_(self.left).amax(-1)
+        if self.products.alike:
+            far2 = 2 - 2 * (self.reached + self.wall).amin(-1)
+        else:
+            far2 = torch.sub(self.norms2, self.reached, alpha=2).mul_(self.left).amax(-1)
         far2 = far2.clamp(min=0).to(self.exact)
         near = far2 < self.lost * (self.ranks.chosen2[:, n] + self.longest2)
         near = near & self.answers & self.one & (self.size > n)
@@ -298,7 +305,7 @@ class Piece:
         upper = torch.addcmul(squares, self.spread, self._real(factor / (1 + nu) ** 2))
         share = (size - n) / size.clamp(min=1)
         grown = share * (1 + nu)
-        appendix, upper = squares.sqrt_().sum(-1), upper.sqrt_().sum(-1)
+        appendix, upper = (each.sqrt_().sum(-1) for each in (squares, upper))
         return [share * printed, grown * appendix, grown * upper]
 
     def _real(self, each: Tensor) -> Tensor:
@@ -311,22 +318,24 @@ class Piece:
         small: Tensor,
         p: Tensor,
         z: Tensor,
-        least: Tensor | None = None,
+        near: Tensor | None = None,
         among: Tensor | None = None,
+        own: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """Squares below `small` (per row or key) anew, as ‖p_i x_i − z‖² from the vectors, and the
-        rows and values of those.
+        """Squares below `small` of the row (of the key's `own`) anew, as ‖p_i x_i − z‖² from the
+        vectors, and the rows and values of those.
 
-        `least` is the smallest square of each row, less `small` where that is per key. A row that
-        has lost too many is left to double precision.
+        `near`: the rows that may have any. A row that has lost too many is left to double
+        precision.
         """
-        least = squares.amin(-1) if least is None else least
+        near = squares.amin(-1) < small if near is None else near
         among = self.counting if among is None else among
-        rows = torch.nonzero(self.answers & (least < (small if small.ndim == 1 else 0)))[:, 0]
+        rows = torch.nonzero(self.answers & near)[:, 0]
         if not len(rows):
             return rows, rows.to(self.exact)
-        small = self._real(small) if small.ndim == 1 else small
-        lost = (squares[rows] < small[rows]) & (among[rows] > 0)
+        small = self._real(small[rows])
+        small = small * self.own[rows] if own else small
+        lost = (squares[rows] < small) & (among[rows] > 0)
         at, key = torch.nonzero(lost, as_tuple=True)
         row, dim = rows[at], self.x.shape[1]
         if self.single:

@@ -32,6 +32,12 @@ class Products:
         """‖x_i‖²."""
         return (self.x**2).sum(-1)
 
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all ‖x_i‖² are 1 but for rounding."""
+        within = 64 * torch.finfo(self.x.dtype).eps
+        return bool(((self.norms2 - 1).abs() <= within).all())
+
     @property
     def row_bytes(self) -> int:
         return len(self.x) * self.x.element_size()

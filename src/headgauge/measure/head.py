@@ -38,7 +38,12 @@ Under = Callable[[PlacedRule | None], models.RowBlock]
 def entries_at_once(device: torch.device, here: int) -> int:
     """How many weights a call of the engine gets: as many as there is room for where starting work
     is what takes time, `here` on the CPU."""
-    return here if device.type == "cpu" else min(room(device) // _WEIGHT_BYTES, _MOST)
+    return here if device.type == "cpu" else most_entries(device)
+
+
+def most_entries(device: torch.device) -> int:
+    """How many of them there is room for."""
+    return min(room(device) // _WEIGHT_BYTES, _MOST)
 
 
 @dataclass(frozen=True, eq=False)
