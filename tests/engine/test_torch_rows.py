@@ -7,6 +7,7 @@ import torch
 
 from elsewhere import Elsewhere
 from headgauge import devices, engine, kernels
+from headgauge.engine.torch_pieces import Piece
 
 ROWS, KEYS, DIM = 12, 30, 4
 TOP_NS = [1, 4, 9]
@@ -114,6 +115,25 @@ def test_pieces_of_any_size(monkeypatch, given, room, precision):
         within = 1e-9 if precision == "float64" else 2e-5
         other = vars(wanted)[name]
         assert np.allclose(table, other, rtol=within, atol=within, equal_nan=True), name
+
+
+def test_rows_of_several_heads_come_together_that_see_as_much(monkeypatch, given):
+    """Else every piece would be as wide as the last rows of a head."""
+    entries = []
+
+    class Counted(Piece):
+        def __init__(self, geometry, span, weights, *rest):
+            entries.append(weights.numel())
+            super().__init__(geometry, span, weights, *rest)
+
+    monkeypatch.setattr("headgauge.engine.torch_rows.Piece", Counted)
+    monkeypatch.setattr("headgauge.engine.torch_rows._ENTRIES", KEYS * KEYS // 4)
+    vectors, heads = given[3], 3
+    visible = torch.ones(KEYS, KEYS, dtype=torch.bool).tril().repeat(heads, 1)
+    weights = visible / visible.sum(-1, keepdim=True)
+    with kernels.use_compiled(False):
+        engine.curves(weights, engine.Geometry.of(vectors), TOP_NS, visible)
+    assert sum(entries) < 0.65 * weights.numel()
 
 
 @pytest.mark.parametrize("seen", ["window", "holes"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import torch
 
 from elsewhere import Elsewhere, device_elsewhere, move
 from headgauge import models
@@ -79,6 +80,8 @@ def test_what_comes_back_is_little(mode: Elsewhere) -> None:
     layers, heads, rows = 2, 4, LENGTH
     tables = Counter(shape for shape in mode.left if len(shape) > 1)
     assert (heads, rows, LENGTH) not in tables
+    wide = [shape for shape in tables if rows in shape and shape[-1] in (8, 32)]
+    assert not wide, "values, outputs and the stream stay there: their lengths are asked for"
     assert (heads // 2 * rows, 2, 16) in tables  # of two heads, which share their values
     weights = {(8, 32): layers * heads}  # W_O, whose products are kept
     assert sum((tables - Counter(weights)).values()) <= 20 * layers
@@ -89,6 +92,20 @@ def test_a_model_is_told_by_the_same_numbers(mode: Elsewhere) -> None:
     wanted = models.fingerprint(model)
     move(model, mode)
     assert models.fingerprint(model) == wanted
+
+
+def test_masks_are_kept_where_there_is_room(
+    mode: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headgauge.models.attention_rows._KEPT", 0)
+    model, calls = case("llama", "sdpa").model, list[models.ObservedCall]()
+    move(model, mode)
+    with torch.no_grad(), models.intercept(model, calls.append):
+        model(mode.far(three_windows()[:1]))
+    (call, *_) = calls
+    assert isinstance(call, models.AttentionCall)
+    _ = call.block(0, 0, 0, LENGTH).visible
+    assert (0, (LENGTH, LENGTH)) in call.causal_masks
 
 
 def test_rules_are_measured_there(mode: Elsewhere) -> None:
