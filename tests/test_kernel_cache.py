@@ -13,6 +13,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import TypingError
 
 from headgauge import kernel_cache
 
@@ -79,6 +80,20 @@ def test_a_second_process_compiles_nothing_and_one_after_an_edit_everything(sour
     assert (times(edited), compiled(edited)) == (15.0, 2)
     kept = list((sources.parent / "__pycache__").iterdir())
     assert len(kept) == 1  # what was compiled from other sources is gone
+
+
+def test_one_that_fails_to_compile_keeps_nobody_waiting(
+    sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(TypingError):
+        fresh(sources).times("no number", np.zeros(1), 0, 1)
+    locks = list((sources.parent / "__pycache__").rglob("*.lock"))
+    assert locks
+    monkeypatch.setattr(kernel_cache, "_PATIENCE", 0.0)
+    held = [kernel_cache._lock(str(path)) for path in locks]
+    assert None not in held
+    for each in held:
+        kernel_cache._unlock(each)
 
 
 def test_of_two_compilers_neither_takes_away_what_the_other_made(sources: Path) -> None:

@@ -86,9 +86,18 @@ def keep(kernel: Any) -> None:
         return
     before, config.CACHE_DIR = config.CACHE_DIR, str(place)
     try:
-        kernel._cache = _caches()(kernel.py_func)
+        kernel._cache = cache = _caches()(kernel.py_func)
     finally:
         config.CACHE_DIR = before
+    compile_kernel = kernel.compile
+
+    def compile_in_turn(sig: Any) -> Any:
+        try:
+            return compile_kernel(sig)
+        finally:  # also of one that failed or was interrupted, in a notebook that goes on
+            cache.end_turn(sig)
+
+    kernel.compile = compile_in_turn
 
 
 @cache
@@ -142,6 +151,9 @@ def _caches() -> Any:
             with contextlib.suppress(OSError):  # no room left, a folder that is gone
                 super().save_overload(sig, data)
             _unlock(writing)
+            self.end_turn(sig)
+
+        def end_turn(self, sig: Any) -> None:
             _unlock(self._turns.pop(normalize(sig)[0], None))
 
         def _found(self, sig: Any, target_context: Any) -> Any:
