@@ -26,13 +26,12 @@ from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from headgauge.devices import room
 from headgauge.logits import hides, over_groups, promote, promoted, through
 from headgauge.models.call_masks import settled
 from headgauge.normalizers import Normalizer
 from headgauge.normalizers.rows import widened
 
-_KEPT = 1 << 22  # bytes of masks that a call keeps, on the CPU
+_KEPT = 1 << 22  # bytes of masks that a call keeps on the CPU; elsewhere making one costs more
 # The interface's order after the module; all else goes by name.
 _POSITIONAL = ("query", "key", "value", "attention_mask")
 
@@ -156,7 +155,7 @@ class HeadRows:
         made = attention.causal_masks.get((self.start, shape))
         if made is None:
             made = torch.ones(1, 1, *shape, dtype=torch.bool, device=device).tril_(self.start)
-            kept = _KEPT if device.type == "cpu" else room(device) // 8
+            kept = _KEPT if device.type == "cpu" else 16 * _KEPT
             if math.prod(attention.shape[2:]) <= kept:
                 attention.causal_masks[self.start, shape] = made
         return made
