@@ -113,7 +113,7 @@ class InnerProducts(Swarm):
     ) -> Float[Tensor, "some m"] | None:
         if not self.compiled(changes.dtype, before):
             return None
-        (seen,) = self._room(before[which[:0]], before.shape[1:], rows=len(which))
+        (seen,) = self._room(before, before.shape[1:], rows=len(which))
         given = (each.contiguous().numpy() for each in (before, changes, weights, which))
         kernels.over_rows(gap_rows.within, len(which), seen.numel(), *given, seen.numpy())
         return seen
@@ -160,8 +160,10 @@ class InnerProducts(Swarm):
         """For so many tensors, the same at every call, also of `only` some of the trajectories;
         where nothing was put there are zeros."""
         rows, key = rows or len(like), (like.dtype, like.device, shapes)
-        if key not in self._held or len(self._held[key][0]) < rows:
-            self._held[key] = [like.new_zeros(rows, *shape) for shape in shapes]
+        held = len(self._held[key][0]) if key in self._held else 0
+        if held < rows:
+            rising = max(rows, 2 * held)
+            self._held[key] = [like.new_zeros(rising, *shape) for shape in shapes]
         return [each[:rows] for each in self._held[key]]
 
     def see(self, time: float, state: States) -> Seen:
