@@ -53,6 +53,20 @@ def test_curves_of_another_device(elsewhere: Elsewhere, unchecked, given, precis
         assert np.allclose(table, other, rtol=within, atol=within, equal_nan=True), name
 
 
+def test_single_curves_have_no_table_in_double(elsewhere: Elsewhere, unchecked):
+    """Also where only double tells N_s, which some of these rows need: of a few keys each."""
+    source = torch.Generator().manual_seed(0)
+    weights = torch.softmax(2 * torch.randn(24, 200, generator=source), -1)
+    vectors, found = torch.randn(200, 576, generator=source), []
+    for place in (elsewhere.far, torch.clone):
+        geometry = engine.Geometry.of(place(vectors), precision="float32")
+        seen = place(torch.ones(1, 200, dtype=torch.bool))
+        elsewhere.doubled.clear()
+        found.append(engine.curves(place(weights), geometry, [32, 64], seen).separable_count)
+        assert not [shape for shape in elsewhere.doubled if len(shape) == 2 and shape[1] == 200]
+    assert np.array_equal(*found)
+
+
 def test_the_other_measures_of_another_device(elsewhere: Elsewhere, unchecked, given):
     logits, visible, weights, _ = (elsewhere.far(each) for each in given)
     ids, lengths = torch.arange(KEYS) % 5, torch.linspace(1, 2, KEYS)

@@ -222,9 +222,8 @@ class Piece:
         h = own - 2 * values * c.gather(-1, ranks.places[:, :n])
         if self.single:
             noise = torch.finfo(c.dtype).eps / 2 * (n + s.shape[1] + 8)
-            told = self._decided(
-                n, *roughly_counted(own, h, radius2 - context2, longest2, noise, ball)
-            )
+            rough = roughly_counted(own, h, radius2 - context2, longest2, noise, ball)
+            told = self._decided(n, noise, *rough)
         else:
             told = counted(own, h + context2[:, None], ball)
         return distance, bounds, ball, told[0], ~told[1]
@@ -236,7 +235,7 @@ class Piece:
         # A square matters as far as its key has weight beside ᾱ.
         matters = self.lost * inverse**2
         near = (squares + self.wall).amin(-1) < matters * longest2
-        one = torch.ones_like(inverse)[:, None].expand_as(squares)
+        one = self.a.new_ones(()).expand_as(squares)
         z = self.s * self._real(inverse)
         self._mend(squares, matters, one, z, near, self.left, own=True)
         return squares.sqrt_().mul_(self.a).mul_(self.left).sum(-1)
@@ -262,7 +261,9 @@ class Piece:
             far2 = far2.index_put((row,), farthest**2)
         return far2
 
-    def _decided(self, n: int, held: Tensor, certain: Tensor) -> tuple[Tensor, Tensor]:
+    def _decided(
+        self, n: int, noise: float, held: Tensor, certain: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """N_s of the rows whose distances single precision cannot compare, from those in double."""
         open_ = self.answers & ~self.hard & ~certain
         if self.exact == torch.float32:
@@ -271,15 +272,27 @@ class Piece:
         rows = torch.nonzero(open_)[:, 0]
         if not len(rows):
             return held, certain
-        double, places = self.geometry.double.products, self.ranks.places[rows, :n]
-        x, a, left = double.x[self.span], self.a[rows].double(), self.left[rows].double()
-        s = (a * (1 - left)) @ x
-        context2 = _square(s, self.exact)
-        own = a**2 * double.norms2[self.span]
-        squares = torch.sub(own, a * (s @ x.T), alpha=2).add_(context2[:, None])
-        radius = (squares + (1 / left - 1)).amin(-1).clamp(min=0).sqrt()
-        ball = Ball(radius, context2.sqrt(), self.ranks.reach[rows, n])
-        told, sure = counted(own.gather(-1, places), squares.gather(-1, places), ball)
+        ranks, double = self.ranks, self.geometry.double.products
+        x, norms2 = double.x[self.span], double.norms2[self.span]
+        values, places = ranks.values[rows, :n], ranks.places[rows, :n]
+        s, inner = torch.empty_like(x[:1].expand(len(rows), -1)), torch.empty_like(values)
+        for some in splits(len(rows), TABLES * self.entries // (4 * n * x.shape[1])):
+            vectors = x[places[some]]
+            s[some] = torch.bmm(values[some, None], vectors)[:, 0]
+            inner[some] = torch.bmm(vectors, s[some, :, None])[..., 0]
+        context2, own = _square(s, self.exact), values**2 * norms2[places]
+        # Of the others those that may be the nearest for all that single precision can tell.
+        h = torch.addcmul(self.own[rows], self.a[rows], self.c[rows], value=-2) + self.wall[rows]
+        longest, reach = ranks.longest2[rows, n].sqrt(), ranks.reach[rows, n]
+        doubt = 2 * noise * longest * (2 * reach + longest)
+        at, key = torch.nonzero(h <= h.amin(-1, keepdim=True) + self._real(doubt), as_tuple=True)
+        radius2 = torch.full_like(context2, math.inf)
+        for some in splits(len(at), TABLES * self.entries // (8 * x.shape[1])):
+            row, of = at[some], key[some]
+            apart = self.a[rows[row], of].double()[:, None] * x[of] - s[row]
+            radius2 = radius2.scatter_reduce(0, row, _square(apart, self.exact), "amin")
+        ball = Ball(radius2.sqrt(), context2.sqrt(), reach)
+        told, sure = counted(own, own - 2 * values * inner + context2[:, None], ball)
         return held.index_put((rows,), told), certain.index_put((rows,), sure)
 
     def _expected(self, n: int) -> list[Tensor]:
