@@ -117,7 +117,9 @@ def _ours(case: Case, chosen: list[Scheme], tolerance: float) -> torch.Tensor:
     """The gaps of all pairs: scheme, time, n, n; single precision is enough to compare."""
     kept = torch.empty(len(chosen), TIMES, TOKENS, TOKENS)
     states: list[tuple[int, torch.Tensor, torch.Tensor]] = []
-    system = _solve(case, chosen, tolerance, lambda *each: states.append(each))
+    system = _solve(
+        case, chosen, tolerance, lambda n, rows, at: states.append((n, rows, at.clone()))
+    )
     for number, rows, state in states:
         if isinstance(system, InnerProducts):
             kept[rows, number] = system.gaps(state).float()

@@ -123,8 +123,9 @@ def test_a_batch_over_n_beta_and_schemes_is_each_alone():
     many = solve_many(schemes, tokens, beta, times)
     for place in range(4):
         one = solve(schemes[place], tokens[place], beta[place], times)
-        assert torch.allclose(many.log_gap[place], one.log_gap, rtol=1e-12, atol=1e-13)
-        assert torch.allclose(many.radius[place], one.radius, rtol=1e-12)
+        # Not to the last digits: all stop where Mix-LN jumps.
+        assert torch.allclose(many.log_gap[place], one.log_gap, rtol=5e-12, atol=1e-13)
+        assert torch.allclose(many.radius[place], one.radius, rtol=5e-12)
 
 
 def test_large_beta_does_not_overflow():

@@ -231,22 +231,24 @@ def _steps(state, slope, changes, method, size, gains, beta, room, out, which):
 
 
 @compiled
-def _within(before, changes, weights, which, moved, out, rows):
+def _within(before, changes, weights, which, order, moved, out, places):
     m = before.shape[1]
-    for row in range(*rows):
-        b = which[row]
-        for begin in range(0, m, _PIECE):
-            end = min(begin + _PIECE, m)
+    for begin in range(0, m, _PIECE):
+        end = min(begin + _PIECE, m)
+        for place in range(*places):
+            row = order[place]
+            b = which[row]
             _nothing(begin, end, moved)
             _combine(weights[row], changes, b, begin, end, moved)
             _arrive(before[b], moved, begin, end, out[row], moved)
 
 
 @compiled
-def within(before, changes, weights, which, out, start, stop):
-    """out[row] = before[b] + Σ_s weights[row, s] · changes[s, b] with b = which[row]."""
+def within(before, changes, weights, which, order, out, start, stop):
+    """out[row] = before[b] + Σ_s weights[row, s] · changes[s, b] with b = which[row], in an order
+    by b."""
     moved = np.empty(before.shape[1], np.float32)
-    _within(before, changes, weights, which, moved, out, (start, stop))
+    _within(before, changes, weights, which, order, moved, out, (start, stop))
 
 
 @compiled

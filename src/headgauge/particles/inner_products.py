@@ -114,7 +114,8 @@ class InnerProducts(Swarm):
         if not self.compiled(changes.dtype, before):
             return None
         (seen,) = self._room(before, before.shape[1:], rows=len(which))
-        given = (each.contiguous().numpy() for each in (before, changes, weights, which))
+        order = torch.argsort(which, stable=True)  # what a trajectory's states share stays near
+        given = (each.contiguous().numpy() for each in (before, changes, weights, which, order))
         kernels.over_rows(gap_rows.within, len(which), seen.numel(), *given, seen.numpy())
         return seen
 
@@ -157,13 +158,10 @@ class InnerProducts(Swarm):
         return other if states.data_ptr() == one.data_ptr() else one
 
     def _room(self, like: Tensor, *shapes: tuple[int, ...], rows: int = 0) -> list[Tensor]:
-        """For so many tensors, the same at every call, also of `only` some of the trajectories;
-        where nothing was put there are zeros."""
+        """For so many tensors, the same at every call, also of `only` some of the trajectories."""
         rows, key = rows or len(like), (like.dtype, like.device, shapes)
-        held = len(self._held[key][0]) if key in self._held else 0
-        if held < rows:
-            rising = max(rows, 2 * held)
-            self._held[key] = [like.new_zeros(rising, *shape) for shape in shapes]
+        if key not in self._held or len(self._held[key][0]) < rows:
+            self._held[key] = [like.new_empty(rows, *shape) for shape in shapes]
         return [each[:rows] for each in self._held[key]]
 
     def see(self, time: float, state: States) -> Seen:

@@ -55,16 +55,28 @@ def integrate(
     working = torch.float32 if tolerance >= SINGLE else state.dtype
     if asked[0] == 0:
         saved(0, torch.arange(len(state), device=state.device), state)
-    # At rates of about 1 the first step is then about good; a longer one would be taken back.
-    first = tolerance ** (1 / run.tableau.order) * min(asked[-1], 1.0)
-    step = torch.full_like(state[:, 0], first)
+    step: Scalars | None = None
     with _threads(system.compiled(working, state)):
         for start, stop in pairwise((0.0, *system.breaks(asked[-1]), asked[-1])):
             if stop > start:
                 within = [(place, at) for place, at in enumerate(asked) if start < at <= stop]
                 here = system.between(start, stop, working)
-                slope = here.field(torch.full_like(step, start), state.to(working))
+                slope = here.field(torch.full_like(state[:, 0], start), state.to(working))
+                if step is None:
+                    step = _first_step(here, state, slope, tolerance, asked[-1])
                 state, step = run.segment(here, state, slope, step, (start, stop), within)
+
+
+def _first_step(
+    system: System, state: States, slope: States, tolerance: float, end: float
+) -> Scalars:
+    """About the longest that is good: its error is the tolerance if the rate changes in the time
+    in which the state does."""
+    order = (FIFTH if tolerance >= LOOSE else EIGHTH).order
+    # Without the last digits, as in `_judge`.
+    rate = system.size(slope, state.to(slope.dtype)).float().to(state.dtype)
+    step = tolerance ** (1 / order) / rate
+    return step.nan_to_num(0.0).clamp(1e-6 * end, min(0.1 * end, 1.0))
 
 
 @contextmanager
