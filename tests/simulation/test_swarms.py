@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -41,6 +42,20 @@ def test_seeds_do_not_depend_on_their_company():
         both.seen["mean_cosine"][1, 1], alone.seen["mean_cosine"][0, 0], rtol=1e-5, atol=1e-6
     )
     assert not torch.allclose(both.seen["mean_cosine"][:, 0], both.seen["mean_cosine"][:, 1])
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_seeds_that_go_together_are_each_alone(monkeypatch: pytest.MonkeyPatch):
+    """To the last digit, however many go together."""
+    kind = SwarmKind(tokens=18, dim=6, seeds=(3, 0, 7))
+    whole = swarms(SOME, kind, TIMES).seen
+    monkeypatch.setattr("headgauge.simulation.swarms._AT_ONCE", len(SOME) * (18**2 + 18) * 2)
+    pairs = swarms(SOME, kind, TIMES).seen
+    for at, seed in enumerate(kind.seeds):
+        alone = swarms(SOME, replace(kind, seeds=(seed,)), TIMES).seen
+        for name, values in whole.items():
+            assert torch.equal(values, pairs[name]), name
+            assert torch.equal(values[:, [at]], alone[name]), name
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -2,7 +2,7 @@
 
 Where Q = K = V = I the inner products are simulated, else the particles. All schemes of a seed
 start from the same places under the same matrices and go through time together, each with its own
-steps.
+steps; several seeds do where a step is made trajectory by trajectory, so that no thread waits.
 """
 
 import math
@@ -25,6 +25,7 @@ from headgauge.theory.dynamics import observables
 
 FLOOR = 1e-4  # of a gap: a pair is one at 1e-3, and a token's speed goes like the root of a gap
 STEEPEST = 300.0  # β: e^{2β} must be a number
+_AT_ONCE = 1 << 21  # numbers in the states of seeds that go together
 _TOKEN_SEED = 7_919  # the tokens of a seed are not drawn from the numbers of its matrices
 
 
@@ -123,29 +124,43 @@ def swarms(
     seen: dict[str, Tensor] = {}
     # What was computed in single precision is looked at in single precision.
     seen_in = torch.float32 if tolerance >= SINGLE else torch.float64
-    for at, seed in enumerate(kind.seeds):
-        system, state = _begin(schemes, kind, seed, device)
+    at_once = _together(schemes, kind, seen_in, device)
+    for first in range(0, len(kind.seeds), at_once):
+        some = kind.seeds[first : first + at_once]
+        system, state = _begin(schemes, kind, some, device)
 
         def saved(
-            number: int, which: Tensor, states: Tensor, system: Swarm = system, at: int = at
+            number: int, which: Tensor, states: Tensor, system: Swarm = system, first: int = first
         ) -> None:
             gaps, tokens = system.only(which).see(float(times[number]), states.to(seen_in))
             means = {name: values.mean(-1) for name, values in tokens.items()}
+            at, scheme = which.cpu() // len(schemes), which.cpu() % len(schemes)
             for name, value in (observables.observe(gaps, kind.beta) | means).items():
                 kept = seen.setdefault(name, torch.empty(shape, dtype=torch.float64))
-                kept[which.cpu(), at, number] = value.to("cpu", torch.float64)
-            progress((at + (number + 1) / len(times)) / len(kind.seeds))
+                kept[scheme, first + at, number] = value.to("cpu", torch.float64)
+            share = (number + 1) / len(times)
+            progress(min(1.0, (first + share * at_once) / len(kind.seeds)))
 
         integrate(system, state, times, saved, tolerance)
     return Swarms(kind, tuple(schemes), times, seen)
 
 
 def _begin(
-    schemes: Sequence[Scheme], kind: SwarmKind, seed: int, device: str
+    schemes: Sequence[Scheme], kind: SwarmKind, seeds: Sequence[int], device: str
 ) -> tuple[Swarm, States]:
-    start = sphere.uniform(kind.tokens, kind.dim, _TOKEN_SEED + seed).to(device)
-    attention = kind.attention(len(schemes), seed, device)
+    """All schemes of each seed; of one seed where its matrices are drawn."""
+    starts = [sphere.uniform(kind.tokens, kind.dim, _TOKEN_SEED + seed) for seed in seeds]
+    many = list(schemes) * len(seeds)
+    attention = kind.attention(len(many), seeds[0], device)
     if attention.pairs_suffice:
-        gaps = observables.gaps_of(start).expand(len(schemes), -1, -1)
-        return InnerProducts.of(gaps, attention, schemes, kind.radius, FLOOR)
-    return Particles.of(start.expand(len(schemes), -1, -1), attention, schemes, kind.radius)
+        gaps = torch.stack([observables.gaps_of(each.to(device)) for each in starts])
+        gaps = gaps.repeat_interleave(len(schemes), 0)
+        return InnerProducts.of(gaps, attention, many, kind.radius, FLOOR)
+    places = starts[0].to(device).expand(len(schemes), -1, -1)
+    return Particles.of(places, attention, schemes, kind.radius)
+
+
+def _together(schemes: Sequence[Scheme], kind: SwarmKind, stages: torch.dtype, device: str) -> int:
+    """How many seeds go through time together."""
+    system, state = _begin(schemes, kind, kind.seeds[:1], device)
+    return max(1, _AT_ONCE // state.numel()) if system.compiled(stages, state) else 1
