@@ -113,7 +113,7 @@ class Attention:
         beta = self.beta.to(directions.dtype)[:, None, None]
         if self.heads == 1:
             left = directions if matrices is None else times(directions, matrices.query_key)
-            weights = self.pattern(beta * batched(left, directions.mT))
+            weights = self.pattern(batched(left, directions.mT).mul_(beta))
             mixed = batched(weights, directions)
             return mixed if matrices is None else times(mixed, matrices.value.mT)
         if directions.shape[-1] % self.heads:

@@ -267,10 +267,14 @@ class _Trial:
         if self.before.shape[1] < _LONG:
             return self._dense(which, share)
         # Picking rows would copy all their stages; a slice does not.
-        each = zip(which.tolist(), share.split(1), strict=True)
-        return torch.cat([self._dense(slice(row, row + 1), own) for row, own in each])
+        seen = self.before.new_empty(len(which), self.before.shape[1])
+        for row, own, place in zip(which.tolist(), share.split(1), seen.split(1), strict=True):
+            self._dense(slice(row, row + 1), own, place)
+        return seen
 
-    def _dense(self, which: Some | slice, share: Scalars) -> Float[Tensor, "some m"]:
+    def _dense(
+        self, which: Some | slice, share: Scalars, out: Float[Tensor, "some m"] | None = None
+    ) -> Float[Tensor, "some m"]:
         changes, before = self.changes[:, which], self.before[which]
         whole = (self.state[which] - before).to(changes.dtype) if self.tableau.extra else None
-        return before + self.tableau.dense(changes, whole, share)
+        return torch.add(before, self.tableau.dense(changes, whole, share), out=out)

@@ -91,7 +91,7 @@ class System(ABC):
         """The system of some of the trajectories."""
 
     def project(self, state: States) -> States:
-        """The nearest state that can be."""
+        """The nearest state that can be, in its place."""
         return state
 
     def breaks(self, end: float) -> tuple[float, ...]:
@@ -194,8 +194,9 @@ class Particles(Swarm):
         return gaps, {"radius": self.radius(state), "attention_norm": norm, "speed": speed}
 
     def project(self, state: States) -> States:
-        directions = normalize(self.directions(state), dim=-1)
-        return torch.cat([directions.flatten(1), self.radius(state)], 1)
+        directions = self.directions(state)
+        normalize(directions, dim=-1, out=directions)
+        return state
 
     def size(self, error: States, state: States) -> Scalars:
         """The farthest any token is off, in radians; of a radius, as a share of it."""
