@@ -158,4 +158,4 @@ def test_measured_on_some_of_the_rows_is_said() -> None:
         headgauge.scan(model, three_windows(), top_n=[1], rows=rows) for rows in (9, None)
     )
     told = json.loads(export(some, "kv-bits"))["measured_on"]  # pyright: ignore[reportArgumentType]
-    assert told == f"{whole.caption()}, 9 of 24 query rows"
+    assert told == f"{whole.caption()}, 9 of 24 query rows per head"

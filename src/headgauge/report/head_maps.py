@@ -34,6 +34,7 @@ from headgauge.report.figure import Axis, Figure, HeatMap, Sentence
 from headgauge.report.head_grid import HeadGrid, cells, head_grid
 from headgauge.runs.schema import HEAD
 from headgauge.scanning.summary import curves_over_windows, heads_over_windows, spans_over_windows
+from headgauge.scanning.verdicts import is_sampled
 
 OVERVIEW = ("entropy_share", "sink_weight", "separability", "jacobian_norm", "output_ratio")
 ON_REQUEST = ROLE_MEASURES.keys() - {"effect"}
@@ -56,7 +57,8 @@ def head_maps(
     several = heads["length"].n_unique() > 1
     length, (heads, curves, verdicts, roles) = at_longest(heads, curves, verdicts, roles)
     run += f"; shown at L = {length}" * several
-    run += f"; {span(heads['rows'], ' to ')} query rows a head and window"
+    if not is_sampled(heads):  # whose run says it already
+        run += f"; {span(heads['rows'], ' to ')} query rows a head and window"
     grid, means, over_n = head_grid(heads), heads_over_windows(heads), curves_over_windows(curves)
 
     def of_measure(name: str) -> Figure:

@@ -256,7 +256,9 @@ class ScanResult(runs.Run, Shown):
         lengths = ", ".join(map(str, sorted(self.heads["length"].unique())))
         some = ""
         if judging.is_sampled(self.heads):
-            some = f", {self.heads['rows'].max()} of {self.heads['length'].max()} query rows"
+            some = (
+                f", {self.heads['rows'].max()} of {self.heads['length'].max()} query rows per head"
+            )
         return (
             f"{model['name']}{weights}, {self._data()['name']}, L = {lengths}, "
             f"{windows} window{'s' if windows > 1 else ''}{some}"
@@ -266,8 +268,9 @@ class ScanResult(runs.Run, Shown):
         """What the numbers stand on: said before any of them."""
         seen, data = self.heads["rows"], self._data()
         ends = " to ".join(dict.fromkeys(str(each) for each in (seen.min(), seen.max())))
+        rows = "" if judging.is_sampled(self.heads) else f"; {ends} query rows per head and window"
         return [
-            f"{self.caption()}; {ends} query rows per head and window",
+            f"{self.caption()}{rows}",
             f"text {data['name']}: {data['origin']}",
         ]
 

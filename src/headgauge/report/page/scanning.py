@@ -25,7 +25,11 @@ def scan_page(scan: ScanResult) -> Page:
         title=title(scan),
         caption=scan.caption(),
         warnings=warnings,
-        stands=[line.removeprefix(f"{scan.caption()}; ") for line in scan.stands()],
+        stands=[
+            line.removeprefix(f"{scan.caption()}; ")
+            for line in scan.stands()
+            if line != scan.caption()
+        ],
         overview=[
             *opening("scan", scan.finding()),
             *_remedies(scan),
