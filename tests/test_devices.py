@@ -71,6 +71,8 @@ PRECISIONS = BACKENDS, BACKENDS.cuda.matmul, BACKENDS.mkldnn.matmul
 
 @pytest.mark.parametrize("given", PRECISIONS, ids=["all", "cuda", "mkldnn"])
 def test_products_are_whole_also_where_one_backend_was_allowed_less(given):
+    for each in PRECISIONS:  # the older name, where it was used, leaves "ieee" in the backends
+        each.fp32_precision = "none"
     given.fp32_precision = "tf32"
     try:
         before = [each.fp32_precision for each in PRECISIONS]
