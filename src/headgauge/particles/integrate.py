@@ -63,20 +63,8 @@ def integrate(
                 here = system.between(start, stop, working)
                 slope = here.field(torch.full_like(state[:, 0], start), state.to(working))
                 if step is None:
-                    step = _first_step(here, state, slope, tolerance, asked[-1])
+                    step = run.first_step(here, state, slope, asked[-1])
                 state, step = run.segment(here, state, slope, step, (start, stop), within)
-
-
-def _first_step(
-    system: System, state: States, slope: States, tolerance: float, end: float
-) -> Scalars:
-    """About the longest that is good: its error is the tolerance if the rate changes in the time
-    in which the state does."""
-    order = (FIFTH if tolerance >= LOOSE else EIGHTH).order
-    # Without the last digits, as in `_judge`.
-    rate = system.size(slope, state.to(slope.dtype)).float().to(state.dtype)
-    step = tolerance ** (1 / order) / rate
-    return step.nan_to_num(0.0).clamp(1e-6 * end, min(0.1 * end, 1.0))
 
 
 @contextmanager
@@ -111,6 +99,14 @@ class _Run:
     tableau: Tableau
     tolerance: float
     saved: Saved
+
+    def first_step(self, system: System, state: States, slope: States, end: float) -> Scalars:
+        """About the longest that is good: its error is the tolerance if the rate changes in the
+        time in which the state does."""
+        # Without the last digits, as in `_judge`.
+        rate = system.size(slope, state.to(slope.dtype)).float().to(state.dtype)
+        step = self.tolerance ** (1 / self.tableau.order) / rate
+        return step.nan_to_num(0.0).clamp(1e-6 * end, min(0.1 * end, 1.0))
 
     def segment(
         self,
